@@ -1,0 +1,140 @@
+import pg from 'pg';
+import { v7 as uuidv7 } from 'uuid';
+import { Batcher } from './batcher.js';
+import { fillCommitTimes } from './commit-times.js';
+import type { Append, AppendResult, LoggedEvent } from './entry.js';
+
+const EVENT_SCHEMA = 1;
+const MAX_BATCH = 512;
+const MAX_WAITING = 50_000;
+
+interface Verdict {
+  readonly verdict: AppendResult['verdict'];
+  readonly at_position: string | null;
+  readonly at_time: string;
+  readonly chain: string | null;
+  readonly replay: string | null;
+}
+
+export interface AppenderOptions {
+  readonly pool: pg.Pool;
+  /** Whether others listen for a notification. */
+  readonly announce: () => boolean;
+  /** Called with what was committed, in position order, before any caller hears of it. */
+  readonly committed: (events: readonly LoggedEvent[]) => void;
+}
+
+/**
+ * Appends in batches: one round trip, one transaction and one sync for all that waits. A refused or bad item never fails
+ * its neighbours. When the connection breaks, nobody knows what was committed: every caller of the batch gets the error,
+ * and a retry with the same idempotency key finds out.
+ */
+export class Appender {
+  readonly #batcher = new Batcher<Append, AppendResult>((items) => this.#write(items), {
+    maxBatch: MAX_BATCH,
+    maxWaiting: MAX_WAITING,
+  });
+
+  constructor(private readonly options: AppenderOptions) {}
+
+  append(item: Append): Promise<AppendResult> {
+    return this.#batcher.submit(item);
+  }
+
+  async #write(items: readonly Append[]): Promise<readonly (AppendResult | Error)[]> {
+    try {
+      return await this.#writeBatch(items);
+    } catch (error) {
+      if (items.length === 1 || !isFaultOfAnItem(error)) throw error;
+      return await this.#writeOneByOne(items);
+    }
+  }
+
+  async #writeOneByOne(items: readonly Append[]): Promise<readonly (AppendResult | Error)[]> {
+    const results: (AppendResult | Error)[] = [];
+    for (const item of items) {
+      try {
+        results.push(...(await this.#writeBatch([item])));
+      } catch (error) {
+        results.push(error instanceof Error ? error : new Error(String(error)));
+      }
+    }
+    return results;
+  }
+
+  async #writeBatch(items: readonly Append[]): Promise<readonly AppendResult[]> {
+    const ids = items.map(() => uuidv7());
+    const { rows } = await this.options.pool.query<Verdict>({
+      name: 'append_events',
+      text: APPEND,
+      values: [...parameters(items, ids), this.options.announce()],
+    });
+    const results = items.map((item, index) => resultOf(item, ids[index] as string, rows[index] as Verdict));
+    const events = results.flatMap((result) => (result.verdict === 'appended' ? [result.event] : []));
+    if (events.length > 0) this.options.committed(events);
+    return results;
+  }
+}
+
+const APPEND = `SELECT verdict, at_position, at_time, chain, replay FROM append_events(
+  $1::uuid[], $2::text[], $3::text[], $4::integer[], $5::text[], $6::smallint[], $7::text[], $8::text[], $9::text[],
+  $10::timestamptz[], $11::timestamptz[], $12::bigint[], $13::text[], $14::bytea[], $15::bytea[], $16::text[],
+  $17::uuid[], $18::text[], $19::text[], $20::text[], $21::text[], $22::timestamptz[], $23::text[], $24::text[], $25)`;
+
+function parameters(items: readonly Append[], ids: readonly string[]): unknown[] {
+  const column = <T>(of: (item: Append) => T) => items.map(of);
+  return [
+    ids,
+    column(({ entry }) => entry.tenant),
+    column(({ entry }) => entry.stream),
+    column(({ entry }) => entry.version),
+    column(({ entry }) => entry.type),
+    column(() => EVENT_SCHEMA),
+    column(({ entry }) => entry.data),
+    column(({ entry }) => entry.actor),
+    column(({ correlation }) => correlation),
+    column(({ entry }) => entry.guard.notBefore),
+    column(({ entry }) => entry.guard.notAfter),
+    column(({ entry }) => entry.guard.lifetimeMs),
+    column(({ entry }) => entry.guard.memberOf),
+    column(({ idempotency }) => idempotency?.key),
+    column(({ idempotency }) => idempotency?.request),
+    column(({ idempotency }) => idempotency?.result),
+    column(({ entry }) => entry.view?.id),
+    column(({ entry }) => entry.view?.state),
+    column(({ entry }) => entry.view?.asker),
+    column(({ entry }) => entry.view?.addressee),
+    column(({ entry }) => entry.view?.conversation),
+    column(({ entry }) => entry.view?.expiresAt),
+    column(({ entry }) => entry.view?.defaultOption),
+    column(({ entry }) => entry.view?.envelope),
+  ];
+}
+
+function resultOf({ entry, correlation }: Append, id: string, row: Verdict): AppendResult {
+  if (row.verdict === 'replayed') return { verdict: 'replayed', result: row.replay ?? '' };
+  if (row.verdict !== 'appended') return { verdict: row.verdict, now: row.at_time };
+  const { tenant, stream, version, type, actor, guard, view } = entry;
+  const at = row.at_time;
+  const event = {
+    position: Number(row.at_position),
+    id,
+    tenant,
+    stream,
+    version,
+    type,
+    schema: EVENT_SCHEMA,
+    at,
+    actor,
+    correlation,
+    data: fillCommitTimes(entry.data, at, guard.lifetimeMs),
+    hash: row.chain ?? '',
+    envelope: view === null ? null : fillCommitTimes(view.envelope, at, guard.lifetimeMs),
+  };
+  return { verdict: 'appended', event };
+}
+
+/** An error of the statement itself; a broken connection or a server that goes down has a severity of FATAL or none. */
+function isFaultOfAnItem(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && error.severity === 'ERROR';
+}
