@@ -1,7 +1,16 @@
 // Builds dist/ when a source is newer than the last build (or with --force).
 // Two builds at once are safe: each compiles into a folder of its own and the rename decides.
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -51,7 +60,9 @@ if (!process.argv.includes('--force') && existsSync(stamp) && statSync(stamp).mt
 const tsc = compiler();
 if (tsc === undefined) {
   if (existsSync(stamp)) process.exit(0);
-  console.error('settled: dist/ is missing and TypeScript is not installed (npm ci without --omit=dev builds it)');
+  console.error(
+    'settled: dist/ is missing and TypeScript is not installed (npm ci without --omit=dev builds it)',
+  );
   process.exit(process.env.npm_lifecycle_event === 'prepare' ? 0 : 1);
 }
 const target = mkdtempSync(join(root, '.dist-'));

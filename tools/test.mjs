@@ -25,5 +25,7 @@ const { numPassedTests, numFailedTests, numPendingTests, numRuntimeErrorTestSuit
   readFileSync(report, 'utf8'),
 );
 rmSync(folder, { recursive: true, force: true });
-console.log(`${numPassedTests} passed, ${numFailedTests + numRuntimeErrorTestSuites} failed, ${numPendingTests} skipped`);
+console.log(
+  `${numPassedTests} passed, ${numFailedTests + numRuntimeErrorTestSuites} failed, ${numPendingTests} skipped`,
+);
 process.exit(jest.status ?? 1);

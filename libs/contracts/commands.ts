@@ -36,7 +36,10 @@ export const AskBodySchema = z
   .strictObject({
     prompt: text(1, PROMPT_MAX_CHARACTERS),
     context: textOfBytes(CONTEXT_MAX_BYTES).nullish(),
-    options: z.array(NewOptionSchema).max(OPTIONS_MAX, `must have at most ${OPTIONS_MAX} options`).default([]),
+    options: z
+      .array(NewOptionSchema)
+      .max(OPTIONS_MAX, `must have at most ${OPTIONS_MAX} options`)
+      .default([]),
     allowText: z.boolean().default(false),
     allowSkip: z.boolean().default(false),
     defaultOption: z.string().nullish(),
@@ -62,7 +65,10 @@ export const AskBodySchema = z
       refuse('defaultOption', 'must be the id of one of the options');
     }
     if (body.expiresIn !== undefined && body.expiresAt !== undefined) {
-      refuse('expiresAt', 'must not stand beside expiresIn: give exactly one of the two, or neither for 24 hours');
+      refuse(
+        'expiresAt',
+        'must not stand beside expiresIn: give exactly one of the two, or neither for 24 hours',
+      );
     }
     if (body.turn != null && body.conversation == null) refuse('turn', 'needs a conversation');
   })

@@ -15,7 +15,9 @@ export const ScopeSchema = z
   .meta({ id: 'Scope' });
 
 /** An option as an outcome names it. */
-export const ChosenOptionSchema = z.strictObject({ id: z.string(), label: z.string() }).meta({ id: 'ChosenOption' });
+export const ChosenOptionSchema = z
+  .strictObject({ id: z.string(), label: z.string() })
+  .meta({ id: 'ChosenOption' });
 
 export const AnswerSchema = z
   .discriminatedUnion('kind', [

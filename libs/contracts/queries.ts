@@ -1,7 +1,14 @@
 import { z } from 'zod';
 import { EnvelopeSchema, QuestionStateSchema } from './envelope.js';
 import { EventSchema } from './events.js';
-import { integerInQuery, NameSchema, RoomNameSchema, SubjectSchema, secondsInQuery, TimeSchema } from './text.js';
+import {
+  integerInQuery,
+  NameSchema,
+  RoomNameSchema,
+  SubjectSchema,
+  secondsInQuery,
+  TimeSchema,
+} from './text.js';
 
 export const WAIT_MAX_SECONDS = 60;
 export const WAIT_DEFAULT_SECONDS = 30;

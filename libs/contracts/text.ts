@@ -46,13 +46,20 @@ export function textOfBytes(max: number) {
   });
 }
 
-/** An RFC 3339 time, with any offset, turned into UTC with milliseconds. */
+const FIRST_INSTANT = Date.parse('0001-01-01T00:00:00.000Z');
+const LAST_INSTANT = Date.parse('9999-12-31T23:59:59.999Z');
+
+/**
+ * An RFC 3339 time, with any offset, turned into UTC with milliseconds. In UTC its year still has four digits and is not
+ * 0: only then do instants compare as text, and only then can PostgreSQL read them.
+ */
 export const TimeSchema = z.iso
   .datetime({ offset: true, error: 'must be an RFC 3339 time such as 2026-11-30T17:28:00.000Z' })
   .transform((value, context) => {
     const instant = new Date(value);
-    if (!Number.isNaN(instant.getTime())) return instant.toISOString();
-    context.addIssue({ code: 'custom', message: 'must be a time that exists' });
+    const milliseconds = instant.getTime();
+    if (milliseconds >= FIRST_INSTANT && milliseconds <= LAST_INSTANT) return instant.toISOString();
+    context.addIssue({ code: 'custom', message: 'must be a time of the years 1 to 9999 in UTC' });
     return z.NEVER;
   });
 
@@ -71,7 +78,9 @@ export function integerInQuery(min: number, max: number) {
     .string()
     .regex(/^\d{1,16}$/, `must be a whole number from ${min} to ${max}`)
     .transform(Number)
-    .refine((value) => value >= min && value <= max, { error: `must be a whole number from ${min} to ${max}` });
+    .refine((value) => value >= min && value <= max, {
+      error: `must be a whole number from ${min} to ${max}`,
+    });
 }
 
 export const SubjectSchema = token(200);

@@ -1,8 +1,9 @@
-import pg from 'pg';
+import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
 import { Batcher } from './batcher.js';
 import { fillCommitTimes } from './commit-times.js';
 import type { Append, AppendResult, LoggedEvent } from './entry.js';
+import { isolateFaults } from './item-faults.js';
 
 const EVENT_SCHEMA = 1;
 const MAX_BATCH = 512;
@@ -30,36 +31,18 @@ export interface AppenderOptions {
  * and a retry with the same idempotency key finds out.
  */
 export class Appender {
-  readonly #batcher = new Batcher<Append, AppendResult>((items) => this.#write(items), {
-    maxBatch: MAX_BATCH,
-    maxWaiting: MAX_WAITING,
-  });
+  readonly #batcher = new Batcher<Append, AppendResult>(
+    (items) => isolateFaults(items, (some) => this.#writeBatch(some)),
+    {
+      maxBatch: MAX_BATCH,
+      maxWaiting: MAX_WAITING,
+    },
+  );
 
   constructor(private readonly options: AppenderOptions) {}
 
   append(item: Append): Promise<AppendResult> {
     return this.#batcher.submit(item);
-  }
-
-  async #write(items: readonly Append[]): Promise<readonly (AppendResult | Error)[]> {
-    try {
-      return await this.#writeBatch(items);
-    } catch (error) {
-      if (items.length === 1 || !isFaultOfAnItem(error)) throw error;
-      return await this.#writeOneByOne(items);
-    }
-  }
-
-  async #writeOneByOne(items: readonly Append[]): Promise<readonly (AppendResult | Error)[]> {
-    const results: (AppendResult | Error)[] = [];
-    for (const item of items) {
-      try {
-        results.push(...(await this.#writeBatch([item])));
-      } catch (error) {
-        results.push(error instanceof Error ? error : new Error(String(error)));
-      }
-    }
-    return results;
   }
 
   async #writeBatch(items: readonly Append[]): Promise<readonly AppendResult[]> {
@@ -130,11 +113,7 @@ function resultOf({ entry, correlation }: Append, id: string, row: Verdict): App
     data: fillCommitTimes(entry.data, at, guard.lifetimeMs),
     hash: row.chain ?? '',
     envelope: view === null ? null : fillCommitTimes(view.envelope, at, guard.lifetimeMs),
+    defaultOption: view?.defaultOption ?? null,
   };
   return { verdict: 'appended', event };
-}
-
-/** An error of the statement itself; a broken connection or a server that goes down has a severity of FATAL or none. */
-function isFaultOfAnItem(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && error.severity === 'ERROR';
 }

@@ -8,6 +8,8 @@ export interface BatchLimits {
 /** More is waiting than the limit allows: try again later. */
 export class BatcherFull extends Error {
   override readonly name = 'BatcherFull';
+  /** SQLSTATE class 53, insufficient resources: for callers it is the database that is too busy. */
+  readonly code = '53000';
 }
 
 interface Waiting<Item, Result> {
@@ -32,7 +34,9 @@ export class Batcher<Item, Result> {
 
   submit(item: Item): Promise<Result> {
     if (this.#waiting.length >= this.limits.maxWaiting) {
-      return Promise.reject(new BatcherFull(`${this.limits.maxWaiting} requests are waiting for the database`));
+      return Promise.reject(
+        new BatcherFull(`${this.limits.maxWaiting} requests are waiting for the database`),
+      );
     }
     return new Promise((resolve, reject) => {
       this.#waiting.push({ item, resolve, reject });

@@ -5,6 +5,10 @@ const READ = 'SELECT position FROM checkpoints WHERE consumer = $1';
 const SAVE = `INSERT INTO checkpoints AS c (consumer, position) VALUES ($1, $2)
   ON CONFLICT (consumer) DO UPDATE SET position = excluded.position, updated_at = now()
   WHERE c.position < excluded.position`;
+// The row is made at once: a group that begins at the end would otherwise lose what comes before its first save.
+const OPEN = `INSERT INTO checkpoints (consumer, position)
+  SELECT $1, CASE WHEN $2 THEN coalesce(max(position), 0) ELSE 0 END FROM events
+  ON CONFLICT (consumer) DO NOTHING`;
 const BURY = `INSERT INTO dead_letters (consumer, position, attempts, error) VALUES ($1, $2, $3, $4)
   ON CONFLICT (consumer, position) DO NOTHING`;
 
@@ -12,6 +16,16 @@ const BURY = `INSERT INTO dead_letters (consumer, position, attempts, error) VAL
 export async function readCheckpoint(pool: pg.Pool, consumer: string): Promise<number> {
   const { rows } = await pool.query<{ position: string }>(READ, [consumer]);
   return Number(rows[0]?.position ?? 0);
+}
+
+/** The position to go on from; a group that is new begins before the first event, or after the last. */
+export async function openCheckpoint(
+  pool: pg.Pool,
+  consumer: string,
+  from: 'start' | 'end',
+): Promise<number> {
+  await pool.query(OPEN, [consumer, from === 'end']);
+  return readCheckpoint(pool, consumer);
 }
 
 /** Records that everything up to a position was handled. */

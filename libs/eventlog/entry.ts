@@ -66,9 +66,13 @@ export interface LoggedEvent {
   readonly hash: string;
   /** JSON text of the view after this event, where it is at hand. */
   readonly envelope: string | null;
+  readonly defaultOption: string | null;
 }
 
 export type AppendResult =
   | { readonly verdict: 'appended'; readonly event: LoggedEvent }
   | { readonly verdict: 'replayed'; readonly result: string }
-  | { readonly verdict: 'conflict' | 'too_early' | 'too_late' | 'not_member' | 'key_reused'; readonly now: string };
+  | {
+      readonly verdict: 'conflict' | 'too_early' | 'too_late' | 'not_member' | 'key_reused';
+      readonly now: string;
+    };

@@ -18,8 +18,9 @@ const COUNT = `SELECT count(*)::integer AS members FROM pg_locks
 export class LogListener {
   #client: pg.Client | undefined;
   #wake: () => void = () => {};
-  #alone = true;
+  #alone = false;
   #stopped = true;
+  #counting: Promise<void> = Promise.resolve();
   #reconnect: NodeJS.Timeout | undefined;
   #peerCheck: NodeJS.Timeout | undefined;
 
@@ -58,15 +59,26 @@ export class LogListener {
       this.#wake();
       if (payload === 'hello') this.#countPeers();
     });
-    await client.connect();
-    await client.query(LISTEN);
-    await client.query(JOIN);
-    await client.query(HELLO);
+    try {
+      await client.connect();
+      for (const statement of [LISTEN, JOIN, HELLO]) await client.query(statement);
+    } catch (error) {
+      client.end().catch(() => {});
+      throw error;
+    }
+    // Stopped meanwhile: nobody else would end it.
+    if (this.#stopped) return client.end();
     this.#client = client;
     await this.#countPeers();
   }
 
-  async #countPeers(): Promise<void> {
+  /** One count at a time: the connection takes one query at a time. */
+  #countPeers(): Promise<void> {
+    this.#counting = this.#counting.then(() => this.#count());
+    return this.#counting;
+  }
+
+  async #count(): Promise<void> {
     try {
       const result = await this.#client?.query<{ members: number }>(COUNT);
       this.#alone = result?.rows[0]?.members === 1;

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { Batcher } from './batcher.js';
+import { isolateFaults } from './item-faults.js';
 
 const MAX_BATCH = 1_000;
 const MAX_WAITING = 50_000;
@@ -34,12 +35,15 @@ interface Row {
   readonly member_since: string | null;
 }
 
-/** Reads questions and the clock in one statement for all requests that wait meanwhile. */
+/** Reads questions and the clock in one statement for all requests that wait meanwhile. A bad key fails alone. */
 export class Loader {
-  readonly #batcher = new Batcher<QuestionKey, Loaded>((keys) => this.#load(keys), {
-    maxBatch: MAX_BATCH,
-    maxWaiting: MAX_WAITING,
-  });
+  readonly #batcher = new Batcher<QuestionKey, Loaded>(
+    (keys) => isolateFaults(keys, (some) => this.#load(some)),
+    {
+      maxBatch: MAX_BATCH,
+      maxWaiting: MAX_WAITING,
+    },
+  );
 
   constructor(private readonly pool: pg.Pool) {}
 
@@ -51,7 +55,11 @@ export class Loader {
     const { rows } = await this.pool.query<Row>({
       name: 'load_questions',
       text: LOAD,
-      values: [keys.map(({ tenant }) => tenant), keys.map(({ id }) => id), keys.map(({ subject }) => subject)],
+      values: [
+        keys.map(({ tenant }) => tenant),
+        keys.map(({ id }) => id),
+        keys.map(({ subject }) => subject),
+      ],
     });
     const now = (rows[0] as Row).now;
     const loaded: Loaded[] = keys.map(() => ({ question: null, now }));

@@ -23,9 +23,16 @@ const CLOCK = `SELECT to_char(c.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.
 
 /** The pending questions whose deadline has passed by the database's clock, most overdue first. */
 export async function readOverdue(pool: pg.Pool, limit: number): Promise<OverduePage> {
-  const clock = await pool.query<{ now: string; next: number | null }>({ name: 'overdue_clock', text: CLOCK });
+  const clock = await pool.query<{ now: string; next: number | null }>({
+    name: 'overdue_clock',
+    text: CLOCK,
+  });
   const { now, next } = clock.rows[0] as { now: string; next: number | null };
   if (next === null || next > 0) return { questions: [], now, nextInMs: next };
-  const { rows } = await pool.query<OverdueQuestion>({ name: 'overdue', text: OVERDUE, values: [now, limit] });
+  const { rows } = await pool.query<OverdueQuestion>({
+    name: 'overdue',
+    text: OVERDUE,
+    values: [now, limit],
+  });
   return { questions: rows, now, nextInMs: next };
 }

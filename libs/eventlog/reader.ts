@@ -9,7 +9,8 @@ const INSTANT = `'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'`;
 
 // The envelope is at hand where the view still stands at the version of the event.
 const COLUMNS = `e.position, e.id, e.tenant, e.stream, e.version, e.type, e.schema, e.data, e.actor, e.correlation,
-  to_char(e.at AT TIME ZONE 'UTC', ${INSTANT}) AS at, encode(e.hash, 'hex') AS hash, q.envelope`;
+  to_char(e.at AT TIME ZONE 'UTC', ${INSTANT}) AS at, encode(e.hash, 'hex') AS hash, q.envelope,
+  q.default_option AS "defaultOption"`;
 const VIEW = `LEFT JOIN questions q ON q.tenant = e.tenant AND q.version = e.version
   AND q.id = CASE WHEN left(e.stream, 9) = 'question:' THEN substr(e.stream, 10)::uuid END`;
 

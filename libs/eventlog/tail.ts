@@ -17,7 +17,7 @@ export type Observer = (events: readonly LoggedEvent[]) => void;
  * from the log: at a notification, after a reconnect, and at least every `POLL_MAX_MS`.
  */
 export class LogTail {
-  readonly #recent = new RecentEvents();
+  #recent = new RecentEvents();
   readonly #observers = new Set<Observer>();
   #position = 0;
   #reading: Promise<void> | undefined;
@@ -45,6 +45,7 @@ export class LogTail {
   async start(): Promise<void> {
     await this.listener.start(() => this.#look());
     this.#position = await readHead(this.pool);
+    this.#recent = new RecentEvents();
     this.#stopped = false;
     this.#schedule();
   }

@@ -26,9 +26,13 @@ export async function migrate(connection: pg.ClientConfig, folder: string): Prom
 
 /** The highest migration that a database has; 0 of an empty one. */
 export async function appliedVersion(client: Pick<pg.ClientBase, 'query'>): Promise<number> {
-  const table = await client.query<{ there: boolean }>('SELECT to_regclass($1) IS NOT NULL AS there', [SCHEMA_TABLE]);
+  const table = await client.query<{ there: boolean }>('SELECT to_regclass($1) IS NOT NULL AS there', [
+    SCHEMA_TABLE,
+  ]);
   if (!table.rows[0]?.there) return 0;
-  const { rows } = await client.query<{ version: string }>(`SELECT max(version) AS version FROM ${SCHEMA_TABLE}`);
+  const { rows } = await client.query<{ version: string }>(
+    `SELECT max(version) AS version FROM ${SCHEMA_TABLE}`,
+  );
   return Number(rows[0]?.version ?? 0);
 }
 

@@ -1,7 +1,13 @@
 import type { Eligibility, FieldError, QuestionEvent } from '#contracts';
 import { LIFETIME_DEFAULT_SECONDS } from '#contracts';
 import { judgeChoice } from './choice.js';
-import type { AnswerQuestion, AskQuestion, CancelQuestion, ExpireQuestion, QuestionCommand } from './commands.js';
+import type {
+  AnswerQuestion,
+  AskQuestion,
+  CancelQuestion,
+  ExpireQuestion,
+  QuestionCommand,
+} from './commands.js';
 import { COMMITTED_AT, DEADLINE_AT } from './commit-times.js';
 import { chosen } from './evolve.js';
 import type { Pending, Question, QuestionState } from './state.js';
@@ -15,7 +21,12 @@ export interface Guard {
 }
 
 export type Decision =
-  | { readonly kind: 'accepted'; readonly event: QuestionEvent; readonly actor: string; readonly guard: Guard }
+  | {
+      readonly kind: 'accepted';
+      readonly event: QuestionEvent;
+      readonly actor: string;
+      readonly guard: Guard;
+    }
   /** Somebody was first; the state tells who. */
   | { readonly kind: 'settled' }
   /** Past its deadline and not settled yet: expire it, then ask again. */

@@ -1,6 +1,6 @@
-import type { QuestionEvent } from '#contracts';
-import type { Decision } from './decide.js';
-import { envelopeOf } from './envelope.js';
+import type { Envelope, QuestionEvent } from '#contracts';
+import { type Decision, decide } from './decide.js';
+import { envelopeOf, stateOf } from './envelope.js';
 import { evolve } from './evolve.js';
 import type { Asked, QuestionState } from './state.js';
 import { addresseeOf } from './visibility.js';
@@ -30,6 +30,13 @@ export function entryOf(state: QuestionState, { event, actor, guard }: Accepted)
       envelope: JSON.stringify(envelopeOf(next)),
     },
   };
+}
+
+/** What expires a question as the view shows it; undefined when it is not due by `now`. */
+export function expiryOf(view: { envelope: string; defaultOption: string | null }, now: string) {
+  const state = stateOf(JSON.parse(view.envelope) as Envelope, view.defaultOption);
+  const decision = decide({ kind: 'ExpireQuestion', now }, state);
+  return decision.kind === 'accepted' ? entryOf(state, decision) : undefined;
 }
 
 /** The state after an event of a question that exists by then. */

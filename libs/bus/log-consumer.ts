@@ -1,0 +1,115 @@
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import type { LoggedEvent, LogTail } from '#eventlog';
+import type { Checkpoint } from './checkpoint.js';
+import { DRAIN_MS, MAX_HELD, STANDBY_MS, STUCK_MS } from './contract.js';
+import type { Delivery } from './delivery.js';
+import type { EventHandlers } from './event-handlers.js';
+import type { Held, Progress } from './progress.js';
+import { Signal } from './signal.js';
+
+const READ_LIMIT = 500;
+
+export interface LogConsumerParts {
+  readonly tail: LogTail;
+  readonly handlers: EventHandlers;
+  readonly delivery: Delivery<LoggedEvent>;
+  readonly progress: Progress;
+  readonly checkpoint: Checkpoint;
+}
+
+interface Work {
+  readonly event: LoggedEvent;
+  readonly held: Held;
+}
+
+/** The active member: reads the log in order and deals the events out, one lane for each question that has any. */
+export class LogConsumer {
+  readonly #lanes = new Map<string, Work[]>();
+  readonly #serving = new Set<Promise<void>>();
+  readonly #signal = new Signal();
+  #position: number;
+  #failure: unknown;
+
+  constructor(private readonly parts: LogConsumerParts) {
+    this.#position = parts.progress.upTo;
+  }
+
+  /** Works until the signal is aborted; resolves when what ran has ended, or was given up on, and progress is recorded. */
+  async run(stopping: AbortSignal): Promise<void> {
+    const { tail, checkpoint } = this.parts;
+    const wake = () => this.#signal.raise();
+    const leave = tail.observe(wake);
+    stopping.addEventListener('abort', wake, { once: true });
+    while (!stopping.aborted) {
+      const events = await this.#read();
+      const now = Date.now();
+      for (const event of events) this.#accept(event, now, stopping);
+      if (events.length > 0) await nextTurn();
+      else await this.#signal.wait(STANDBY_MS);
+    }
+    leave();
+    const drained = new AbortController();
+    const late = sleep(DRAIN_MS, undefined, { signal: drained.signal }).catch(() => {});
+    await Promise.race([Promise.all(this.#serving), late]);
+    drained.abort();
+    await checkpoint.close();
+  }
+
+  /** What keeps it from going on, if anything does. */
+  get trouble(): string | undefined {
+    const { progress, checkpoint } = this.parts;
+    if (this.#failure !== undefined) return `the log can't be read: ${this.#failure}`;
+    if (checkpoint.failure !== undefined) return `progress can't be recorded: ${checkpoint.failure}`;
+    const since = progress.oldest?.since;
+    if (since !== undefined && Date.now() - since > STUCK_MS)
+      return `stuck behind the event after ${progress.upTo}`;
+    return undefined;
+  }
+
+  async #read(): Promise<readonly LoggedEvent[]> {
+    const { tail, progress } = this.parts;
+    const room = MAX_HELD - progress.held;
+    if (room <= 0 || this.#position >= tail.position) return [];
+    try {
+      const events = await tail.read(this.#position, Math.min(room, READ_LIMIT));
+      this.#failure = undefined;
+      return events;
+    } catch (error) {
+      this.#failure = error;
+      return [];
+    }
+  }
+
+  #accept(event: LoggedEvent, now: number, stopping: AbortSignal): void {
+    const { handlers, progress, checkpoint } = this.parts;
+    this.#position = event.position;
+    if (handlers.of(event.type).length === 0) {
+      progress.skip(event.position);
+      return checkpoint.advanced();
+    }
+    const work = { event, held: progress.begin(event.position, now) };
+    const question = `${event.tenant}\n${event.stream}`;
+    const lane = this.#lanes.get(question);
+    if (lane !== undefined) {
+      lane.push(work);
+      return;
+    }
+    const serving = this.#serve(question, [work], stopping);
+    this.#serving.add(serving);
+    serving.finally(() => this.#serving.delete(serving));
+  }
+
+  async #serve(question: string, lane: Work[], stopping: AbortSignal): Promise<void> {
+    const { delivery, progress, checkpoint } = this.parts;
+    this.#lanes.set(question, lane);
+    // Events that join the lane meanwhile are part of the loop.
+    for (const { event, held } of lane) {
+      // What is left when it stops is delivered again, by the next active member.
+      if (!(await delivery.deliver(event, stopping))) return;
+      progress.finish(held);
+      checkpoint.advanced();
+      this.#signal.raise();
+    }
+    this.#lanes.delete(question);
+  }
+}

@@ -1,0 +1,39 @@
+import { Controller, Inject, Req, Res } from '@nestjs/common';
+import type { FastifyReply } from 'fastify';
+import { Handles, JsonText, notFound, type RequestOf } from '#platform';
+import { type Timing, WaitService } from '../waits/wait.service.js';
+import { waitAnyRoute, waitRoute } from './routes.js';
+
+@Controller()
+export class WaitsController {
+  constructor(@Inject(WaitService) private readonly waits: WaitService) {}
+
+  @Handles(waitRoute)
+  async wait(@Req() request: RequestOf<typeof waitRoute>, @Res({ passthrough: true }) reply: FastifyReply) {
+    const json = await this.waits.wait(
+      request.principal,
+      request.input.params.id,
+      timingOf(request.input.query.timeout, reply),
+    );
+    if (json === undefined) throw notFound('question');
+    return new JsonText(json);
+  }
+
+  @Handles(waitAnyRoute)
+  async waitAny(
+    @Req() request: RequestOf<typeof waitAnyRoute>,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ) {
+    const settled = await this.waits.waitAny(
+      request.principal,
+      request.input.query.ids,
+      timingOf(request.input.query.timeout, reply),
+    );
+    if (settled === undefined) throw notFound('question by one of these ids');
+    return new JsonText(`{"data":[${settled.join(',')}]}`);
+  }
+}
+
+function timingOf(timeoutSeconds: number, { raw }: FastifyReply): Timing {
+  return { timeoutMs: timeoutSeconds * 1_000, gone: (listener) => raw.once('close', listener) };
+}

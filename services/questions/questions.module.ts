@@ -1,0 +1,97 @@
+import { type DynamicModule, Inject, Module, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
+import type { EventLog } from '#eventlog';
+import { Authenticator, StreamGuard } from '#platform';
+import { FeedService } from './feed/feed.service.js';
+import { EventsController } from './http/events.controller.js';
+import { InboxController } from './http/inbox.controller.js';
+import { KeysController } from './http/keys.controller.js';
+import { QuestionsController } from './http/questions.controller.js';
+import { RoomsController } from './http/rooms.controller.js';
+import { WaitsController } from './http/waits.controller.js';
+import { InboxService } from './inbox/inbox.service.js';
+import { KeyService } from './key.service.js';
+import { QuestionService } from './question.service.js';
+import { QuestionCache } from './question-cache.js';
+import { QuestionReader } from './question-reader.js';
+import { RoomService } from './room.service.js';
+import { RoomStore } from './store/rooms.js';
+import { WaitService } from './waits/wait.service.js';
+import { WaitHub } from './waits/wait-hub.js';
+
+const LOG = Symbol('log');
+
+/** The REST facade: commands, views, waits, inbox and feeds over one log. */
+@Module({})
+export class QuestionsModule implements OnModuleInit, OnModuleDestroy {
+  constructor(
+    @Inject(LOG) private readonly log: EventLog,
+    @Inject(QuestionCache) private readonly cache: QuestionCache,
+    @Inject(WaitHub) private readonly hub: WaitHub,
+    @Inject(InboxService) private readonly inbox: InboxService,
+    @Inject(StreamGuard) private readonly guard: StreamGuard,
+  ) {}
+
+  static over(log: EventLog, authenticator: Authenticator): DynamicModule {
+    return {
+      module: QuestionsModule,
+      controllers: [
+        QuestionsController,
+        WaitsController,
+        EventsController,
+        InboxController,
+        RoomsController,
+        KeysController,
+      ],
+      providers: [
+        { provide: LOG, useValue: log },
+        QuestionCache,
+        WaitHub,
+        { provide: RoomStore, useFactory: () => new RoomStore(log.pool) },
+        { provide: KeyService, useFactory: () => new KeyService(log.pool, authenticator) },
+        { provide: FeedService, useFactory: () => new FeedService(log) },
+        { provide: StreamGuard, useFactory: () => new StreamGuard(authenticator) },
+        {
+          provide: QuestionReader,
+          inject: [QuestionCache],
+          useFactory: (cache: QuestionCache) => new QuestionReader(log, cache),
+        },
+        {
+          provide: QuestionService,
+          inject: [QuestionReader, RoomStore],
+          useFactory: (reader: QuestionReader, rooms: RoomStore) => new QuestionService(log, reader, rooms),
+        },
+        {
+          provide: WaitService,
+          inject: [WaitHub, QuestionReader],
+          useFactory: (hub: WaitHub, reader: QuestionReader) => new WaitService(hub, reader),
+        },
+        {
+          provide: RoomService,
+          inject: [RoomStore],
+          useFactory: (rooms: RoomStore) => new RoomService(rooms, authenticator),
+        },
+        {
+          provide: InboxService,
+          inject: [QuestionReader, RoomStore],
+          useFactory: (reader: QuestionReader, rooms: RoomStore) =>
+            new InboxService(log, reader, rooms, authenticator),
+        },
+      ],
+    };
+  }
+
+  onModuleInit(): void {
+    // In this order: who is woken finds the newest state in memory.
+    this.log.tail.observe((events) => {
+      this.cache.follow(events);
+      this.hub.follow(events);
+      this.inbox.follow(events);
+    });
+  }
+
+  /** Before the server stops listening to its open requests: lets them go. */
+  onModuleDestroy(): void {
+    this.hub.close();
+    this.guard.close();
+  }
+}

@@ -1,0 +1,59 @@
+import type { Principal } from '#contracts';
+import type { QuestionReader, Seen } from '../question-reader.js';
+import type { WaitHub } from './wait-hub.js';
+
+/** Waiting never consumes and never fails for "not yet". */
+export class WaitService {
+  constructor(
+    private readonly hub: WaitHub,
+    private readonly reader: QuestionReader,
+  ) {}
+
+  /** The JSON of the question when it settles, or as it is after the timeout; undefined for who may not see it. */
+  async wait(principal: Principal, id: string, timing: Timing): Promise<string | undefined> {
+    const waiter = this.hub.register([id]);
+    try {
+      const seen = await this.reader.seeQuickly(principal, id);
+      if (seen === undefined || seen.snapshot.settled) return seen?.snapshot.json;
+      const json = timing.timeoutMs === 0 ? undefined : await this.#outcome(waiter, timing);
+      return json ?? (await this.reader.see(principal, id))?.snapshot.json;
+    } finally {
+      this.hub.leave(waiter);
+    }
+  }
+
+  /** The JSON of those that are settled, as soon as one is; undefined when one of them may not be seen. */
+  async waitAny(principal: Principal, ids: readonly string[], timing: Timing): Promise<string[] | undefined> {
+    const waiter = this.hub.register(ids);
+    try {
+      const seen = await this.#settledOf(principal, ids);
+      if (seen === undefined || seen.length > 0 || timing.timeoutMs === 0) return seen;
+      await this.#outcome(waiter, timing);
+      return await this.#settledOf(principal, ids);
+    } finally {
+      this.hub.leave(waiter);
+    }
+  }
+
+  async #settledOf(principal: Principal, ids: readonly string[]): Promise<string[] | undefined> {
+    const seen = await Promise.all(ids.map((id) => this.reader.see(principal, id)));
+    if (!seen.every((one): one is Seen => one !== undefined)) return undefined;
+    return seen.filter(({ snapshot }) => snapshot.settled).map(({ snapshot }) => snapshot.json);
+  }
+
+  #outcome(
+    waiter: ReturnType<WaitHub['register']>,
+    { timeoutMs, gone }: Timing,
+  ): Promise<string | undefined> {
+    const outcome = this.hub.wait(waiter, timeoutMs);
+    // A client that went away must not be kept in memory until its timeout.
+    gone(() => waiter.wake?.(undefined));
+    return outcome;
+  }
+}
+
+export interface Timing {
+  readonly timeoutMs: number;
+  /** Registers what to do when the client goes away. */
+  readonly gone: (listener: () => void) => void;
+}
