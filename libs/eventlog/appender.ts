@@ -39,6 +39,8 @@ export class Appender {
     },
   );
 
+  readonly counts = { batches: 0, events: 0, refused: 0 };
+
   constructor(private readonly options: AppenderOptions) {}
 
   append(item: Append): Promise<AppendResult> {
@@ -54,6 +56,9 @@ export class Appender {
     });
     const results = items.map((item, index) => resultOf(item, ids[index] as string, rows[index] as Verdict));
     const events = results.flatMap((result) => (result.verdict === 'appended' ? [result.event] : []));
+    this.counts.batches += 1;
+    this.counts.events += events.length;
+    this.counts.refused += items.length - events.length;
     if (events.length > 0) this.options.committed(events);
     return results;
   }

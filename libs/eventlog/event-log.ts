@@ -45,6 +45,11 @@ export class EventLog {
     return this.#appender.append(item);
   }
 
+  /** What this process has appended so far. */
+  get appended(): Readonly<Appender['counts']> {
+    return this.#appender.counts;
+  }
+
   /** The state view of a question with the database's clock, together with whatever else waits. */
   load(key: QuestionKey): Promise<Loaded> {
     return this.#loader.load(key);

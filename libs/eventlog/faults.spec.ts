@@ -19,7 +19,7 @@ let proxied: { readonly log: EventLog; readonly pool: pg.Pool };
 beforeAll(async () => {
   database = await createTestDatabase();
   direct = await openLog(database.connection);
-  proxy = await startProxy(database.connection);
+  proxy = await startProxy(database);
   // Not started: its only connection is the one that appends.
   const pool = createPool(proxy.connection, 1);
   proxied = { pool, log: new EventLog({ pool, connection: proxy.connection }) };

@@ -23,7 +23,7 @@ afterEach(async () => {
 
 describe('a tail that hears nothing', () => {
   test('polls while its listener is cut off, and hears again when it is back', async () => {
-    const proxy = await startProxy(database.connection);
+    const proxy = await startProxy(database);
     const pool = createPool(database.connection, 2);
     const deaf = new EventLog({ pool, connection: proxy.connection });
     await deaf.start();

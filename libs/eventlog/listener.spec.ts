@@ -43,7 +43,7 @@ describe('a listener', () => {
   });
 
   test('is not alone while it is cut off, and wakes its reader when it is back', async () => {
-    const proxy = await startProxy(database.connection);
+    const proxy = await startProxy(database);
     let woken = 0;
     const listener = new LogListener(proxy.connection);
     await listener.start(() => {
@@ -61,7 +61,7 @@ describe('a listener', () => {
   });
 
   test('that is stopped while it reconnects leaves no connection behind', async () => {
-    const proxy = await startProxy(database.connection);
+    const proxy = await startProxy(database);
     const listener = await listen(proxy);
     proxy.freeze('replies');
     proxy.cut();

@@ -4,20 +4,25 @@ import { type EmbeddedServer, startEmbeddedServer } from '../../test/support/emb
 import { eventually } from '../../test/support/eventually.js';
 import { append, openLog, type TestLog } from '../../test/support/log.js';
 import { answer, ask } from '../../test/support/log-entries.js';
+import { startProxy, type TcpProxy } from '../../test/support/tcp-proxy.js';
 import { connectionSettings } from '../platform/database.js';
 import { migrate } from '../platform/migrate.js';
 import { migrationsFolder } from './migrations.js';
 
 let server: EmbeddedServer;
+let proxy: TcpProxy;
 let open: TestLog;
 
 beforeAll(async () => {
   server = await startEmbeddedServer();
   await migrate(server.connection, migrationsFolder);
-  open = await openLog(connectionSettings(server.connection));
+  // An address that stays the same.
+  proxy = await startProxy(server);
+  open = await openLog(connectionSettings(proxy.connection));
 });
 afterAll(async () => {
   await open.stop();
+  await proxy.stop();
   await server.stop();
 });
 

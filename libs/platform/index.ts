@@ -18,3 +18,4 @@ export * from './logging.js';
 export * from './metrics.js';
 export * from './migrate.js';
 export * from './settings.js';
+export * from './shutdown.js';

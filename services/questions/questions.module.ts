@@ -1,7 +1,8 @@
 import { type DynamicModule, Inject, Module, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import type { EventLog } from '#eventlog';
-import { Authenticator, StreamGuard } from '#platform';
+import { type Authenticator, type Logger, type Registry, StreamGuard } from '#platform';
 import { FeedService } from './feed/feed.service.js';
+import { Housekeeping } from './housekeeping.js';
 import { EventsController } from './http/events.controller.js';
 import { InboxController } from './http/inbox.controller.js';
 import { KeysController } from './http/keys.controller.js';
@@ -10,6 +11,7 @@ import { RoomsController } from './http/rooms.controller.js';
 import { WaitsController } from './http/waits.controller.js';
 import { InboxService } from './inbox/inbox.service.js';
 import { KeyService } from './key.service.js';
+import { registerQuestionMetrics } from './metrics.js';
 import { QuestionService } from './question.service.js';
 import { QuestionCache } from './question-cache.js';
 import { QuestionReader } from './question-reader.js';
@@ -18,20 +20,29 @@ import { RoomStore } from './store/rooms.js';
 import { WaitService } from './waits/wait.service.js';
 import { WaitHub } from './waits/wait-hub.js';
 
-const LOG = Symbol('log');
+const PARTS = Symbol('parts');
+
+/** What the module is built over. */
+export interface QuestionsParts {
+  readonly log: EventLog;
+  readonly authenticator: Authenticator;
+  readonly metrics: Registry;
+  readonly logger: Logger;
+}
 
 /** The REST facade: commands, views, waits, inbox and feeds over one log. */
 @Module({})
 export class QuestionsModule implements OnModuleInit, OnModuleDestroy {
   constructor(
-    @Inject(LOG) private readonly log: EventLog,
+    @Inject(PARTS) private readonly parts: QuestionsParts,
     @Inject(QuestionCache) private readonly cache: QuestionCache,
     @Inject(WaitHub) private readonly hub: WaitHub,
     @Inject(InboxService) private readonly inbox: InboxService,
     @Inject(StreamGuard) private readonly guard: StreamGuard,
+    @Inject(Housekeeping) private readonly housekeeping: Housekeeping,
   ) {}
 
-  static over(log: EventLog, authenticator: Authenticator): DynamicModule {
+  static over({ log, authenticator, metrics, logger }: QuestionsParts): DynamicModule {
     return {
       module: QuestionsModule,
       controllers: [
@@ -43,7 +54,8 @@ export class QuestionsModule implements OnModuleInit, OnModuleDestroy {
         KeysController,
       ],
       providers: [
-        { provide: LOG, useValue: log },
+        { provide: PARTS, useValue: { log, authenticator, metrics, logger } },
+        { provide: Housekeeping, useFactory: () => new Housekeeping(log.pool, logger) },
         QuestionCache,
         WaitHub,
         { provide: RoomStore, useFactory: () => new RoomStore(log.pool) },
@@ -82,16 +94,20 @@ export class QuestionsModule implements OnModuleInit, OnModuleDestroy {
 
   onModuleInit(): void {
     // In this order: who is woken finds the newest state in memory.
-    this.log.tail.observe((events) => {
+    const { log, metrics } = this.parts;
+    log.tail.observe((events) => {
       this.cache.follow(events);
       this.hub.follow(events);
       this.inbox.follow(events);
     });
+    registerQuestionMetrics(metrics, { log, hub: this.hub, guard: this.guard });
+    this.housekeeping.start();
   }
 
   /** Before the server stops listening to its open requests: lets them go. */
-  onModuleDestroy(): void {
+  async onModuleDestroy(): Promise<void> {
     this.hub.close();
     this.guard.close();
+    await this.housekeeping.stop();
   }
 }

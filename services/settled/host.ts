@@ -1,4 +1,5 @@
 import 'reflect-metadata';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type pg from 'pg';
 import { EventLog, migrationsFolder } from '#eventlog';
 import {
@@ -10,71 +11,88 @@ import {
   createMetrics,
   createPool,
   createTokenVerifier,
+  type Health,
+  type Logger,
   migrate,
   newestVersion,
   Readiness,
   RouteTable,
+  Shutdown,
+  within,
 } from '#platform';
 import { Sweeper } from '../expiry/sweeper.js';
 import { QuestionsModule } from '../questions/questions.module.js';
 import { installAdminKey } from './admin-key.js';
 import { HostModule } from './host.module.js';
-import { startEmbeddedPostgres } from './postgres/embedded-postgres.js';
 import type { HostSettings } from './settings.js';
+import { VERSION } from './version.js';
+
+/** SIGTERM gives requests this long to finish. */
+const DRAIN_MS = 10_000;
 
 export interface Host {
   readonly url: string;
   /** Where the admin key is, when this installation keeps it in a file. */
   readonly adminKeyFile: string | undefined;
-  stop(): Promise<void>;
 }
 
-export async function startHost(settings: HostSettings): Promise<Host> {
+/** Starts everything in this process; what has started by then is stopped by `shutdown`, also when the rest fails. */
+export async function startHost(settings: HostSettings, shutdown: Shutdown): Promise<Host> {
   const logger = createLogger(settings.LOG_LEVEL);
-  const embedded =
-    settings.DATABASE_URL === undefined
-      ? await startEmbeddedPostgres({ dataDir: settings.DATA_DIR, log: (line) => logger.info(line) })
-      : undefined;
-  const connection = connectionSettings(settings.DATABASE_URL ?? embedded?.connection ?? '');
+  const connection = await findDatabase(settings, logger, shutdown);
   await migrate(connection, migrationsFolder);
   const pool = createPool(connection, settings.DATABASE_POOL_SIZE);
+  shutdown.add(() => pool.end());
+  const adminKeyFile = await installAdminKey(pool, settings.SETTLED_ADMIN_KEY, settings.DATA_DIR);
   const log = new EventLog({ pool, connection });
   await log.start();
-  const adminKeyFile = await installAdminKey(pool, settings.SETTLED_ADMIN_KEY, settings.DATA_DIR);
-  const authenticator = new Authenticator(pool, tokenVerifier(settings));
+  shutdown.add(() => log.stop());
   const sweeper = new Sweeper(log, logger);
-  const readiness = new Readiness();
-  readiness.add('database', () => checkDatabase(pool));
-  const routes = new RouteTable();
-  const metrics = createMetrics();
-  const app = await createHttpApp({
-    module: HostModule.of({
-      imports: [QuestionsModule.over(log, authenticator)],
-      readiness,
-      routes,
-      metrics,
-      version: '0.1.0',
-    }),
-    authenticator,
-    logger,
-    metrics,
-    routes,
-  });
   await sweeper.start();
+  shutdown.add(() => sweeper.stop());
+
+  const readiness = new Readiness();
+  readiness.add('database', () => checkSchema(pool));
+  readiness.add('log', () => checkTail(log));
+  readiness.add('expiry', () => sweeper.health);
+  const app = await createApp({ settings, logger, log, readiness });
   await app.listen(settings.PORT, settings.HOST);
-  const address = app.getHttpServer().address() as { port: number };
-  return {
-    url: `http://127.0.0.1:${address.port}`,
-    adminKeyFile,
-    async stop() {
-      readiness.stopping();
-      await app.close();
-      await sweeper.stop();
-      await log.stop();
-      await pool.end();
-      await embedded?.stop();
-    },
-  };
+  shutdown.add(() => within(DRAIN_MS, app.close()));
+  shutdown.add(() => readiness.stopping());
+  const { port } = app.getHttpServer().address() as { port: number };
+  return { url: `http://127.0.0.1:${port}`, adminKeyFile };
+}
+
+async function findDatabase(
+  settings: HostSettings,
+  logger: Logger,
+  shutdown: Shutdown,
+): Promise<pg.ClientConfig> {
+  if (settings.DATABASE_URL !== undefined) return connectionSettings(settings.DATABASE_URL);
+  // Loaded only where it is needed.
+  const { startEmbeddedPostgres } = await import('./postgres/embedded-postgres.js');
+  const embedded = await startEmbeddedPostgres({
+    dataDir: settings.DATA_DIR,
+    log: (line) => logger.info(line),
+  });
+  shutdown.add(() => embedded.stop());
+  return connectionSettings(embedded.connection);
+}
+
+interface AppParts {
+  readonly settings: HostSettings;
+  readonly logger: Logger;
+  readonly log: EventLog;
+  readonly readiness: Readiness;
+}
+
+async function createApp({ settings, logger, log, readiness }: AppParts): Promise<NestFastifyApplication> {
+  const authenticator = new Authenticator(log.pool, tokenVerifier(settings));
+  const metrics = createMetrics();
+  const routes = new RouteTable();
+  const imports = [QuestionsModule.over({ log, authenticator, metrics, logger })];
+  const module = HostModule.of({ imports, readiness, routes, metrics, version: VERSION });
+  return await createHttpApp({ module, authenticator, logger, metrics, routes });
 }
 
 function tokenVerifier({ AUTH_JWKS_URL, AUTH_ISSUER, AUTH_AUDIENCE }: HostSettings) {
@@ -86,9 +104,13 @@ function tokenVerifier({ AUTH_JWKS_URL, AUTH_ISSUER, AUTH_AUDIENCE }: HostSettin
   });
 }
 
-async function checkDatabase(pool: pg.Pool) {
+async function checkSchema(pool: pg.Pool): Promise<Health> {
   const applied = await appliedVersion(pool);
   const needed = newestVersion(migrationsFolder);
   if (applied >= needed) return { ok: true, detail: '' };
   return { ok: false, detail: `the schema is at ${applied}, not at ${needed}` };
+}
+
+function checkTail({ tail }: EventLog): Health {
+  return tail.failing ? { ok: false, detail: 'the log cannot be read' } : { ok: true, detail: '' };
 }

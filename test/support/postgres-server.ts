@@ -3,7 +3,8 @@ import pg from 'pg';
 // From the files themselves: the whole run waits for this, and for no more than it needs.
 import { migrationsFolder } from '../../libs/eventlog/migrations.js';
 import { migrate } from '../../libs/platform/migrate.js';
-import { hasEmbeddedServer, startEmbeddedServer } from './embedded-server.js';
+import { locatePackage } from '../../services/settled/postgres/server-binaries.js';
+import { startEmbeddedServer } from './embedded-server.js';
 
 const IMAGE = 'postgres:18-alpine';
 const PORT = 5432;
@@ -38,6 +39,7 @@ export async function startForAllTests(): Promise<void> {
     return;
   }
   process.stderr.write(`PostgreSQL for tests: ${started.what}\n`);
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, interrupted);
   const template = `settled_template_${randomBytes(6).toString('hex')}`;
   await statement(started.connection, `CREATE DATABASE ${template}`);
   await migrate({ ...started.connection, database: template }, migrationsFolder);
@@ -51,6 +53,11 @@ export async function stopAfterAllTests(): Promise<void> {
   const { connection, template } = JSON.parse(server) as TestServer;
   await statement(connection, `DROP DATABASE ${template} WITH (FORCE)`);
   await started.stop();
+}
+
+/** A run that is interrupted skips its teardown, and the server would outlive it. */
+function interrupted(signal: NodeJS.Signals): void {
+  started?.stop().finally(() => process.kill(process.pid, signal));
 }
 
 async function given(): Promise<Started | undefined> {
@@ -85,7 +92,11 @@ async function container(): Promise<Started | undefined> {
 }
 
 async function embedded(): Promise<Started | undefined> {
-  if (!hasEmbeddedServer()) return undefined;
+  try {
+    await locatePackage();
+  } catch {
+    return undefined;
+  }
   const server = await startEmbeddedServer({ ...FAST, max_connections: MAX_CONNECTIONS });
   return { what: 'embedded binaries', connection: server.connection, stop: () => server.stop() };
 }

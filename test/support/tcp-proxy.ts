@@ -24,15 +24,18 @@ interface Pair {
   readonly server: Socket;
 }
 
-/** Stands in front of a PostgreSQL (TCP or Unix socket) and is the network that breaks. */
-export async function startProxy(behind: pg.ClientConfig): Promise<TcpProxy> {
+/**
+ * Stands in front of a PostgreSQL (TCP or Unix socket) and is the network that breaks. Where the server is, is asked at
+ * every connection: it may move.
+ */
+export async function startProxy(server: { readonly connection: pg.ClientConfig }): Promise<TcpProxy> {
   const pairs = new Set<Pair>();
   const frozen = new Set<Direction>();
   let refusing = false;
 
   const listener = createServer((client) => {
     if (refusing) return void client.destroy();
-    const pair = { client, server: connectTo(behind) };
+    const pair = { client, server: connectTo(server.connection) };
     pairs.add(pair);
     pump(pair.client, pair.server, () => frozen.has('requests'));
     pump(pair.server, pair.client, () => frozen.has('replies'));
@@ -48,7 +51,7 @@ export async function startProxy(behind: pg.ClientConfig): Promise<TcpProxy> {
   await once(listener, 'listening');
 
   return {
-    connection: { ...behind, host: '127.0.0.1', port: (listener.address() as AddressInfo).port },
+    connection: { ...server.connection, host: '127.0.0.1', port: (listener.address() as AddressInfo).port },
     get open() {
       return pairs.size;
     },

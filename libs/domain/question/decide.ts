@@ -18,6 +18,8 @@ export interface Guard {
   readonly notAfter?: string;
   /** The deadline is this long after the commit. */
   readonly lifetimeMs?: number;
+  /** The actor is a member of this room. */
+  readonly memberOf?: string;
 }
 
 export type Decision =
@@ -88,11 +90,12 @@ function answer(command: AnswerQuestion, state: QuestionState): Decision {
   const verdict = judgeChoice(state.question, command.choice);
   if ('errors' in verdict) return { kind: 'invalid_choice', errors: verdict.errors };
   const data = { by: command.by, answer: verdict.answer, eligibility };
+  const notAfter = state.question.expiresAt;
   return {
     kind: 'accepted',
     event: { type: 'question.answered', at: COMMITTED_AT, data },
     actor: command.by,
-    guard: { notAfter: state.question.expiresAt },
+    guard: eligibility.kind === 'direct' ? { notAfter } : { notAfter, memberOf: eligibility.room },
   };
 }
 
