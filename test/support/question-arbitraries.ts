@@ -23,7 +23,7 @@ const words = fc.oneof(
   },
   {
     weight: 1,
-    arbitrary: fc.constantFrom('"\\ud800"', '\\ud801', '"', '\\"\\ud800\\"', 'Yes', 'null', '👩‍👩‍👧'),
+    arbitrary: fc.constantFrom('"\\ud800"', '\\ud801', '"', '\\"\\ud800\\"', 'Yes', ' Yes\n', '👩‍👩‍👧'),
   },
 );
 

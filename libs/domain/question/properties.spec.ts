@@ -111,8 +111,10 @@ describe('whatever is commanded by whomever, in any order, at any time, on stale
 
   it('an expiry is never a choice', () => {
     always(({ log }) => {
-      if (log.state.state !== 'expired') return;
-      expect(Object.keys(log.state.outcome).sort()).toStrictEqual(['at', 'default', 'kind', 'words']);
+      if (log.events.at(-1)?.type !== 'question.expired') return;
+      const { state, outcome } = log.views.at(-1) as Envelope;
+      expect(state).toBe('expired');
+      expect(Object.keys(outcome ?? {}).sort()).toStrictEqual(['at', 'default', 'kind', 'words']);
     });
   });
 
