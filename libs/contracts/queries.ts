@@ -43,7 +43,7 @@ export const WaitQuerySchema = z.strictObject({ timeout: TimeoutSchema });
 export const WaitAnyQuerySchema = z.strictObject({
   ids: z
     .string()
-    .transform((value) => [...new Set(value.split(','))])
+    .transform((value) => [...new Set(value.toLowerCase().split(','))])
     .pipe(
       z
         .array(z.uuid('must be question ids, separated by commas'))

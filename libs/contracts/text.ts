@@ -83,6 +83,9 @@ export function integerInQuery(min: number, max: number) {
     });
 }
 
+/** A UUID in a request; any case is accepted, ids are lower case everywhere else. */
+export const IdSchema = z.uuid('must be a UUID').toLowerCase();
+
 export const SubjectSchema = token(200);
 export const TenantSchema = token(100);
 export const RoomNameSchema = token(200);

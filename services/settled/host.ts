@@ -1,6 +1,8 @@
 import 'reflect-metadata';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import type pg from 'pg';
+import { LogTransport } from '#bus';
+import { envelopeAt } from '#domain';
 import { EventLog, migrationsFolder } from '#eventlog';
 import {
   Authenticator,
@@ -20,7 +22,8 @@ import {
   Shutdown,
   within,
 } from '#platform';
-import { Sweeper } from '../expiry/sweeper.js';
+import { ExpiryModule } from '../expiry/expiry.module.js';
+import { EXPIRY_GROUP } from '../expiry/group.js';
 import { QuestionsModule } from '../questions/questions.module.js';
 import { installAdminKey } from './admin-key.js';
 import { HostModule } from './host.module.js';
@@ -47,15 +50,11 @@ export async function startHost(settings: HostSettings, shutdown: Shutdown): Pro
   const log = new EventLog({ pool, connection });
   await log.start();
   shutdown.add(() => log.stop());
-  const sweeper = new Sweeper(log, logger);
-  await sweeper.start();
-  shutdown.add(() => sweeper.stop());
-
   const readiness = new Readiness();
   readiness.add('database', () => checkSchema(pool));
   readiness.add('log', () => checkTail(log));
-  readiness.add('expiry', () => sweeper.health);
   const app = await createApp({ settings, logger, log, readiness });
+  await app.startAllMicroservices();
   await app.listen(settings.PORT, settings.HOST);
   shutdown.add(() => within(DRAIN_MS, app.close()));
   shutdown.add(() => readiness.stopping());
@@ -90,9 +89,17 @@ async function createApp({ settings, logger, log, readiness }: AppParts): Promis
   const authenticator = new Authenticator(log.pool, tokenVerifier(settings));
   const metrics = createMetrics();
   const routes = new RouteTable();
-  const imports = [QuestionsModule.over({ log, authenticator, metrics, logger })];
+  const imports = [
+    QuestionsModule.over({ log, authenticator, metrics, logger }),
+    ExpiryModule.over({ log, logger, readiness }),
+  ];
   const module = HostModule.of({ imports, readiness, routes, metrics, version: VERSION });
-  return await createHttpApp({ module, authenticator, logger, metrics, routes });
+  const app = await createHttpApp({ module, authenticator, logger, metrics, routes });
+  // What is overdue already is the sweep's: the consumer has to hear of new deadlines only.
+  const deadlines = new LogTransport({ log, group: EXPIRY_GROUP, project: envelopeAt, from: 'end' });
+  readiness.add('expiry consumer', () => deadlines.health());
+  app.connectMicroservice({ strategy: deadlines });
+  return app;
 }
 
 function tokenVerifier({ AUTH_JWKS_URL, AUTH_ISSUER, AUTH_AUDIENCE }: HostSettings) {

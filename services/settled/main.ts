@@ -21,6 +21,6 @@ try {
 /** One line that says what is wrong; LOG_LEVEL=debug shows where. */
 function fail(error: unknown): never {
   const message = error instanceof Error ? error.message : String(error);
-  console.error(process.env['LOG_LEVEL'] === 'debug' ? error : `settled: ${message}`);
+  console.error(process.env.LOG_LEVEL === 'debug' ? error : `settled: ${message}`);
   process.exit(1);
 }

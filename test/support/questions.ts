@@ -1,6 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { type AskBody, AskBodySchema, type Envelope, type QuestionEvent } from '#contracts';
-import { after, decide, entryOf, envelopeOf, type QuestionCommand, type QuestionState, stateOf, unasked } from '#domain';
+import {
+  after,
+  decide,
+  entryOf,
+  envelopeOf,
+  type QuestionCommand,
+  type QuestionState,
+  stateOf,
+  unasked,
+} from '#domain';
 import type { EventLog, LoggedEvent } from '#eventlog';
 import { append } from './log.js';
 
@@ -28,7 +37,7 @@ export async function answerQuestion(log: EventLog, id: string): Promise<LoggedE
   const { question, now } = await log.load({ tenant: TENANT, id, subject: RESPONDER });
   if (question === null) throw new Error(`There is no question ${id}`);
   const state = stateOf(JSON.parse(question.envelope) as Envelope, question.defaultOption);
-  const choice = { body: { optionId: 'yes' } };
+  const choice = { body: { option: 'yes' } };
   return record(log, state, { kind: 'AnswerQuestion', by: RESPONDER, memberSince: null, choice, now });
 }
 

@@ -27,7 +27,7 @@ export class SettledProcess {
   ): Promise<SettledProcess> {
     const child = spawn(process.execPath, [decodeURIComponent(MAIN)], {
       env: {
-        PATH: process.env['PATH'] ?? '',
+        PATH: process.env.PATH ?? '',
         LOG_LEVEL: 'warn',
         PORT: '0',
         SETTLED_ADMIN_KEY: adminKey,

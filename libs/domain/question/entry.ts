@@ -2,8 +2,10 @@ import type { Envelope, QuestionEvent } from '#contracts';
 import { type Decision, decide } from './decide.js';
 import { envelopeOf, stateOf } from './envelope.js';
 import { evolve } from './evolve.js';
-import type { Asked, QuestionState } from './state.js';
+import { type Asked, type QuestionState, unasked } from './state.js';
 import { addresseeOf } from './visibility.js';
+
+const STREAM_PREFIX = 'question:';
 
 type Accepted = Extract<Decision, { kind: 'accepted' }>;
 
@@ -39,6 +41,24 @@ export function expiryOf(view: { envelope: string; defaultOption: string | null 
   return decision.kind === 'accepted' ? entryOf(state, decision) : undefined;
 }
 
+/** JSON text of the envelope of a question at one of its events: the view's where it is at hand, else made from the event. */
+export function envelopeAt(event: EventInLog): string {
+  if (event.envelope !== null) return event.envelope;
+  const { tenant, stream, type, at, data } = event;
+  // The view has moved on, so this is the first event: it tells all there was.
+  const first = { type, at, data: JSON.parse(data) } as QuestionEvent;
+  return JSON.stringify(envelopeOf(after(unasked(tenant, stream.slice(STREAM_PREFIX.length)), first)));
+}
+
+export interface EventInLog {
+  readonly tenant: string;
+  readonly stream: string;
+  readonly type: string;
+  readonly at: string;
+  readonly data: string;
+  readonly envelope: string | null;
+}
+
 /** The state after an event of a question that exists by then. */
 export function after(state: QuestionState, event: QuestionEvent): Asked {
   const next = evolve(state, event);
@@ -47,5 +67,5 @@ export function after(state: QuestionState, event: QuestionEvent): Asked {
 }
 
 export function streamOf(id: string): string {
-  return `question:${id}`;
+  return `${STREAM_PREFIX}${id}`;
 }

@@ -10,6 +10,7 @@ import {
   EventListSchema,
   EventsQuerySchema,
   FetchQuerySchema,
+  IdSchema,
   KeyListSchema,
   ListQuerySchema,
   QuestionListSchema,
@@ -22,8 +23,8 @@ import {
 } from '#contracts';
 import { route } from '#platform';
 
-const QuestionParamsSchema = z.strictObject({ id: z.uuid() });
-const KeyParamsSchema = z.strictObject({ id: z.uuid() });
+const QuestionParamsSchema = z.strictObject({ id: IdSchema });
+const KeyParamsSchema = z.strictObject({ id: IdSchema });
 const RoomParamsSchema = z.strictObject({ room: RoomNameSchema });
 const MemberParamsSchema = z.strictObject({ room: RoomNameSchema, subject: SubjectSchema });
 

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { readdir, rm } from 'node:fs/promises';
+import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { compileHost, HostProcess } from './testing/host-process.js';
@@ -64,6 +64,17 @@ describe('A data directory', () => {
     process.kill(await serverPid(dataDir), 'SIGKILL');
     await adopted.exited;
     expect(await query((await scratch.start(dataDir)).connection, 'SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  });
+
+  it('is cleared of what a server left that died without a host', async () => {
+    const killed = host();
+    const { connection } = await killed.says();
+    await killed.kill();
+    process.kill(await serverPid(dataDir), 'SIGKILL');
+
+    await scratch.start(dataDir);
+    expect(await messageOf(stat(connection?.host ?? ''))).toMatch(/ENOENT/);
+    expect(scratch.lines[0]).toMatch(/ended without a shutdown; recovering/);
   });
 
   it('waits for the server that is being stopped as its host is killed', async () => {

@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises';
+import { readFile, stat, truncate, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
@@ -95,6 +95,16 @@ describe('An embedded PostgreSQL', () => {
 
     expect(processExists(pid)).toBe(false);
     expect(await messageOf(stat(server.connection.host))).toMatch(/ENOENT/);
+  });
+
+  it('puts a log aside that has become long', async () => {
+    await prepared.copyTo(scratch.path);
+    const log = join(scratch.path, 'postgres.log');
+    await writeFile(log, 'old');
+    await truncate(log, 11 * 1024 * 1024);
+    await scratch.start(scratch.path);
+    expect((await stat(`${log}.1`)).size).toBe(11 * 1024 * 1024);
+    expect(await readFile(log, 'utf8')).toMatch(/ready to accept connections/);
   });
 
   it('runs twice at once in two directories, while somebody else has port 5432', async () => {

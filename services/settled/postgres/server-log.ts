@@ -18,9 +18,13 @@ export async function openServerLog(path: string, account: ServerAccount | undef
     () => 0,
   );
   if (size > ROTATE_AT_BYTES) await rename(path, `${path}.1`);
-  // No symbolic links: as root we would append to, and give away, whatever one points at.
-  const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
-  const handle = await open(path, flags, 0o600);
+  // As root not through a symbolic link: we would append to, and give away, whatever it points at.
+  const noLinks = account === undefined ? 0 : constants.O_NOFOLLOW;
+  const handle = await open(
+    path,
+    constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | noLinks,
+    0o600,
+  );
   if (account !== undefined) await handle.chown(account.uid, account.gid);
   return { handle, start: (await handle.stat()).size };
 }
