@@ -46,6 +46,14 @@ function copyAssets(target) {
   for (const folder of ['libs', 'services']) visit(join(root, folder));
 }
 
+// The reference page needs two files of a package of 12 MiB.
+function copyReferencePage(target) {
+  const swagger = dirname(createRequire(join(root, 'package.json')).resolve('swagger-ui-dist/package.json'));
+  for (const file of ['swagger-ui.css', 'swagger-ui-bundle.js']) {
+    cpSync(join(swagger, file), join(target, 'libs/platform/http/reference', file));
+  }
+}
+
 function compiler() {
   try {
     return createRequire(join(root, 'package.json')).resolve('typescript/bin/tsc');
@@ -76,6 +84,7 @@ if (result.status !== 0) {
   process.exit(result.status ?? 1);
 }
 copyAssets(target);
+copyReferencePage(target);
 writeFileSync(join(target, '.built'), startedAt.toISOString());
 rmSync(dist, { recursive: true, force: true });
 try {

@@ -86,7 +86,7 @@ interface AppParts {
 }
 
 async function createApp({ settings, logger, log, readiness }: AppParts): Promise<NestFastifyApplication> {
-  const authenticator = new Authenticator(log.pool, tokenVerifier(settings));
+  const authenticator = new Authenticator(log.pool, await tokenVerifier(settings));
   const metrics = createMetrics();
   const routes = new RouteTable();
   const imports = [
@@ -102,9 +102,9 @@ async function createApp({ settings, logger, log, readiness }: AppParts): Promis
   return app;
 }
 
-function tokenVerifier({ AUTH_JWKS_URL, AUTH_ISSUER, AUTH_AUDIENCE }: HostSettings) {
+async function tokenVerifier({ AUTH_JWKS_URL, AUTH_ISSUER, AUTH_AUDIENCE }: HostSettings) {
   if (AUTH_JWKS_URL === undefined) return undefined;
-  return createTokenVerifier({
+  return await createTokenVerifier({
     jwksUrl: new URL(AUTH_JWKS_URL),
     issuer: AUTH_ISSUER,
     audience: AUTH_AUDIENCE,

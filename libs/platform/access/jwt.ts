@@ -1,4 +1,4 @@
-import { createRemoteJWKSet, errors, type JWTPayload, jwtVerify } from 'jose';
+import type { JWTPayload } from 'jose';
 import {
   type AccessScope,
   AccessScopeSchema,
@@ -26,7 +26,13 @@ export interface TokenVerifier {
 }
 
 /** Accepts JWTs (RFC 7519) that a key of the JWKS (RFC 7517) signed and that have not run out. */
-export function createTokenVerifier({ jwksUrl, issuer, audience }: TokenSettings): TokenVerifier {
+export async function createTokenVerifier({
+  jwksUrl,
+  issuer,
+  audience,
+}: TokenSettings): Promise<TokenVerifier> {
+  // Most installations have keys only; they need not carry it.
+  const { createRemoteJWKSet, errors, jwtVerify } = await import('jose');
   const keys = createRemoteJWKSet(jwksUrl, { timeoutDuration: JWKS_TIMEOUT_MS });
   const options = {
     algorithms: ALGORITHMS,
@@ -40,7 +46,8 @@ export function createTokenVerifier({ jwksUrl, issuer, audience }: TokenSettings
       const payload = await jwtVerify(token, keys, options).then(
         (result) => result.payload,
         (error: unknown) => {
-          throw unauthenticated(`this token was not accepted: ${reasonOf(error)}`);
+          const reason = error instanceof errors.JOSEError ? error.message : 'its keys could not be fetched';
+          throw unauthenticated(`this token was not accepted: ${reason}`);
         },
       );
       return principalOf(payload);
@@ -56,8 +63,4 @@ function principalOf(payload: JWTPayload): Principal {
   const words = typeof payload.scope === 'string' ? payload.scope.split(' ') : [];
   const scopes = words.filter((word): word is AccessScope => AccessScopeSchema.safeParse(word).success);
   return { tenant: tenant.data, subject: subject.data, scopes: new Set(scopes) };
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof errors.JOSEError ? error.message : 'its keys could not be fetched';
 }

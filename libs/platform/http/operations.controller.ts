@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { Controller, Inject, Param, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import type { Registry } from 'prom-client';
@@ -100,8 +99,7 @@ export class OperationsController {
 
   @Handles(docsAsset)
   async asset(@Param('file') file: string, @Res() reply: FastifyReply) {
-    const path = createRequire(import.meta.url).resolve(`swagger-ui-dist/${file}`);
-    const content = await readFile(path).catch(() => {
+    const content = await readFile(new URL(`./reference/${file}`, import.meta.url)).catch(() => {
       throw notFound('such file');
     });
     await reply.type(file.endsWith('.css') ? 'text/css' : 'text/javascript').send(content);
