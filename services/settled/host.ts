@@ -42,10 +42,9 @@ export interface Host {
 /** Starts everything in this process; what has started by then is stopped by `shutdown`, also when the rest fails. */
 export async function startHost(settings: HostSettings, shutdown: Shutdown): Promise<Host> {
   const logger = createLogger(settings.LOG_LEVEL);
-  const connection = await findDatabase(settings, logger, shutdown);
-  await migrate(connection, migrationsFolder);
-  const pool = createPool(connection, settings.DATABASE_POOL_SIZE);
+  const { connection, pool } = await openDatabase(settings, logger, shutdown);
   shutdown.add(() => pool.end());
+  await migrate(connection, migrationsFolder);
   const adminKeyFile = await installAdminKey(pool, settings.SETTLED_ADMIN_KEY, settings.DATA_DIR);
   const log = new EventLog({ pool, connection });
   await log.start();
@@ -62,20 +61,24 @@ export async function startHost(settings: HostSettings, shutdown: Shutdown): Pro
   return { url: `http://127.0.0.1:${port}`, adminKeyFile };
 }
 
-async function findDatabase(
-  settings: HostSettings,
-  logger: Logger,
-  shutdown: Shutdown,
-): Promise<pg.ClientConfig> {
-  if (settings.DATABASE_URL !== undefined) return connectionSettings(settings.DATABASE_URL);
+/** A pool on the configured database, or on an embedded one that it follows when that has to be started again. */
+async function openDatabase(settings: HostSettings, logger: Logger, shutdown: Shutdown): Promise<Database> {
+  if (settings.DATABASE_URL !== undefined) {
+    const connection = connectionSettings(settings.DATABASE_URL);
+    return { connection, pool: createPool(connection, settings.DATABASE_POOL_SIZE) };
+  }
   // Loaded only where it is needed.
-  const { startEmbeddedPostgres } = await import('./postgres/embedded-postgres.js');
-  const embedded = await startEmbeddedPostgres({
-    dataDir: settings.DATA_DIR,
-    log: (line) => logger.info(line),
-  });
+  const { EmbeddedDatabase } = await import('./embedded-database.js');
+  const embedded = new EmbeddedDatabase(settings.DATA_DIR, logger);
   shutdown.add(() => embedded.stop());
-  return connectionSettings(embedded.connection);
+  const pool = createPool(embedded.connection, settings.DATABASE_POOL_SIZE);
+  await embedded.start((connection) => Object.assign(pool.options, connection));
+  return { connection: embedded.connection, pool };
+}
+
+interface Database {
+  readonly connection: pg.ClientConfig;
+  readonly pool: pg.Pool;
 }
 
 interface AppParts {

@@ -5,9 +5,13 @@ import { isDatabaseUnavailable } from '../database.js';
 import { BODY_MAX_BYTES } from './json-body.js';
 import { methodNotAllowed, notFound, Problem, unavailable } from './problem.js';
 
+const OUTAGE_LOG_INTERVAL_MS = 1_000;
+
 /** Turns whatever was thrown into problem details; what is not expected is logged and told to nobody. */
 @Catch()
 export class ProblemFilter implements ExceptionFilter {
+  #outageLoggedAt = Number.NEGATIVE_INFINITY;
+
   constructor(
     private readonly logger: Logger,
     private readonly allowedMethods: (path: string) => readonly string[],
@@ -17,18 +21,22 @@ export class ProblemFilter implements ExceptionFilter {
     const request = host.switchToHttp().getRequest<FastifyRequest>();
     const reply = host.switchToHttp().getResponse<FastifyReply>();
     const problem = this.#problemOf(error, request);
-    if (problem.status >= 500) {
-      this.logger.error(
-        { requestId: request.id, route: request.routeOptions.url, error: describe(error) },
-        'request failed',
-      );
-    }
+    this.#log(problem, error, request);
     if (reply.sent) return;
     reply
       .code(problem.status)
       .headers(problem.headers)
       .header('content-type', 'application/problem+json')
       .send(problem.body);
+  }
+
+  /** An outage makes every request fail in the same way: one line a second tells it. */
+  #log({ status }: Problem, error: unknown, { id: requestId, routeOptions }: FastifyRequest): void {
+    if (status < 500) return;
+    const now = performance.now();
+    if (status === 503 && now - this.#outageLoggedAt < OUTAGE_LOG_INTERVAL_MS) return;
+    if (status === 503) this.#outageLoggedAt = now;
+    this.logger.error({ requestId, route: routeOptions.url, error: describe(error) }, 'request failed');
   }
 
   #problemOf(error: unknown, request: FastifyRequest): Problem {
