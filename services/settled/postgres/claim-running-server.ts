@@ -45,7 +45,7 @@ export async function claimRunningServer(options: LauncherOptions): Promise<Clai
 
 /** Claims, and tells a server that does not answer yet from one that cannot be reached. */
 class Contact {
-  #silentSince: number | undefined;
+  #silent: { pid: number; since: number } | undefined;
 
   constructor(private readonly directory: DataDirectory) {}
 
@@ -63,8 +63,8 @@ class Contact {
 
   /** A server in recovery after a crash of its own, or in its last moments, still looks ready in its file. */
   #allowForAWhile(server: PostmasterFile, error: unknown): undefined {
-    this.#silentSince ??= performance.now();
-    if (performance.now() - this.#silentSince < UNREACHABLE_TIMEOUT_MS) return undefined;
+    if (this.#silent?.pid !== server.pid) this.#silent = { pid: server.pid, since: performance.now() };
+    if (performance.now() - this.#silent.since < UNREACHABLE_TIMEOUT_MS) return undefined;
     throw new Error(
       `PostgreSQL process ${server.pid} runs on ${this.directory.path} but cannot be reached (${reasonOf(error)}); end it with kill -INT ${server.pid}`,
     );

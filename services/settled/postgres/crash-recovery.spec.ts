@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import pg from 'pg';
 import { identifyDirectory } from './data-directory.js';
 import { stopServer } from './stop-server.js';
-import { compileHost, HostProcess } from './testing/host-process.js';
+import { HostProcess } from './testing/host-process.js';
 import { PreparedCluster } from './testing/prepared-cluster.js';
 import { processExists, query, Scratch, serverPid, until } from './testing/scratch.js';
 
@@ -115,8 +115,7 @@ describe('After a crash', () => {
 
   it('of the making of the data directory, the next start makes it anew', async () => {
     const dataDir = join(scratch.path, 'data');
-    const script = await compileHost(join(scratch.path, 'host'));
-    const interrupted = new HostProcess(script, dataDir);
+    const interrupted = new HostProcess(dataDir);
     await until(async () => {
       const entries = await readdir(dataDir).catch(() => []);
       const unfinished = entries.find((name) => name.startsWith('postgres.new-')) ?? 'none yet';

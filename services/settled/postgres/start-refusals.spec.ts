@@ -2,9 +2,9 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { locatePackage } from './server-binaries.js';
-import { compileHost, HostProcess } from './testing/host-process.js';
+import { HostProcess } from './testing/host-process.js';
 import { PreparedCluster } from './testing/prepared-cluster.js';
-import { messageOf, processExists, Scratch, serverPid } from './testing/scratch.js';
+import { messageOf, processExists, Scratch, serverPid, until } from './testing/scratch.js';
 
 describe('A start that cannot be', () => {
   let prepared: PreparedCluster;
@@ -82,13 +82,15 @@ describe('A start that cannot be', () => {
   });
 
   it('names the process of a server that runs but cannot be reached, and does not end it', async () => {
-    const script = await compileHost(join(scratch.path, 'host'));
     const dataDir = join(scratch.path, 'data');
     await prepared.copyTo(dataDir);
-    const killed = new HostProcess(script, dataDir);
+    const killed = new HostProcess(dataDir);
     const host = (await killed.says()).connection?.host ?? '';
     const pid = await serverPid(dataDir);
-    scratch.atEnd(() => process.kill(pid, 'SIGINT'));
+    scratch.atEnd(async () => {
+      process.kill(pid, 'SIGINT');
+      await until(() => !processExists(pid));
+    });
     await killed.kill();
     // As somebody does who cleans up /tmp.
     await rm(host, { recursive: true });

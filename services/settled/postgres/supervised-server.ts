@@ -1,7 +1,6 @@
 import type { ClaimedServer } from './claim-running-server.js';
 import type { DataDirectory } from './data-directory.js';
 import { claimServer } from './directory-claim.js';
-import type { EmbeddedPostgres } from './embedded-postgres.js';
 import { waitUntilGone } from './server-process.js';
 import { DATABASE_NAME, DATABASE_USER } from './server-settings.js';
 import { removeSocketDirectory } from './socket-directory.js';
@@ -16,8 +15,8 @@ interface SupervisionOptions extends ClaimedServer {
 const RECLAIM_AFTER_MS = 100;
 
 /** A claimed server, from now to its end. */
-export class SupervisedServer implements EmbeddedPostgres {
-  readonly connection: EmbeddedPostgres['connection'];
+export class SupervisedServer {
+  readonly connection: { host: string; port: number; user: string; database: string };
   readonly exited: Promise<void>;
   #claim: ClaimedServer['claim'];
   #stopping: Promise<void> | undefined;

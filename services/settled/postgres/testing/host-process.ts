@@ -1,36 +1,22 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
-import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { transformFile } from '@swc/core';
 import type { EmbeddedPostgres } from '../embedded-postgres.js';
 
-const here = dirname(fileURLToPath(import.meta.url));
-export const nodeModules = join(here, '../../../../node_modules');
+const TYPESCRIPT = new URL('../../../../test/support/typescript.mjs', import.meta.url).href;
+export const HOST_SCRIPT = fileURLToPath(new URL('./host-main.ts', import.meta.url));
+
+interface HostOptions extends SpawnOptions {
+  /** A command that runs the one it is given. */
+  readonly through?: string[];
+  /** The host's source, if not the one beside us. */
+  readonly script?: string;
+}
 
 export interface HostMessage {
   readonly connection?: EmbeddedPostgres['connection'];
   readonly error?: string;
   readonly answered?: boolean;
-}
-
-/** Compiles this module into `folder`, from where plain Node can run it; returns the host's script. */
-export async function compileHost(folder: string): Promise<string> {
-  for (const part of ['', 'testing']) {
-    await mkdir(join(folder, part), { recursive: true });
-    for (const file of await readdir(join(here, '..', part))) {
-      if (!file.endsWith('.ts') || file.endsWith('.spec.ts')) continue;
-      const { code } = await transformFile(join(here, '..', part, file), {
-        jsc: { target: 'es2023', parser: { syntax: 'typescript' } },
-        module: { type: 'es6' },
-      });
-      await writeFile(join(folder, part, file.replace(/\.ts$/, '.js')), code);
-    }
-  }
-  await writeFile(join(folder, 'package.json'), '{"type":"module"}');
-  await symlink(nodeModules, join(folder, 'node_modules')).catch(() => undefined);
-  return join(folder, 'testing', 'host-main.js');
 }
 
 /** A host in a process group of its own. */
@@ -39,13 +25,9 @@ export class HostProcess {
   readonly exited: Promise<void>;
   readonly #messages: AsyncIterator<string>;
 
-  constructor(script: string, dataDir: string, options: SpawnOptions & { through?: string[] } = {}) {
-    const [command = process.execPath, ...args] = [
-      ...(options.through ?? []),
-      process.execPath,
-      script,
-      dataDir,
-    ];
+  constructor(dataDir: string, { through = [], script = HOST_SCRIPT, ...options }: HostOptions = {}) {
+    const node = [process.execPath, '--import', TYPESCRIPT, script, dataDir];
+    const [command = '', ...args] = [...through, ...node];
     this.child = spawn(command, args, { ...options, detached: true, stdio: ['ignore', 'pipe', 'inherit'] });
     this.exited = new Promise((resolve) => this.child.once('exit', () => resolve()));
     if (this.child.stdout === null) throw new Error('the host has no output');
