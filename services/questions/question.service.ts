@@ -1,6 +1,13 @@
 import { v7 as uuidv7 } from 'uuid';
 import { type AskBody, LIFETIME_MAX_SECONDS } from '#contracts';
-import { decide, entryOf, type QuestionCommand, type SubmittedChoice, unasked } from '#domain';
+import {
+  type CancelQuestion,
+  decide,
+  entryOf,
+  type QuestionCommand,
+  type SubmittedChoice,
+  unasked,
+} from '#domain';
 import type { AppendResult, Entry, EventLog } from '#eventlog';
 import { findResult, invalid, keyReused, RequestsInProgress, rememberResult, unavailable } from '#platform';
 import type { QuestionReader, Seen } from './question-reader.js';
@@ -20,6 +27,8 @@ export interface Attempt {
   readonly json: string;
   readonly replayed: boolean;
 }
+
+type SubmittedReason = Pick<CancelQuestion, 'reason' | 'errors'>;
 
 /** The commands of questions: load, decide, append; after a conflict again. */
 export class QuestionService {
@@ -57,10 +66,10 @@ export class QuestionService {
     });
   }
 
-  cancel(id: string, reason: string | null, request: Request): Promise<Attempt> {
+  cancel(id: string, reason: SubmittedReason, request: Request): Promise<Attempt> {
     const { subject: by, scopes } = request.principal;
     const asAdmin = scopes.has('admin');
-    return this.#settle(id, request, ({ now }) => ({ kind: 'CancelQuestion', by, asAdmin, reason, now }));
+    return this.#settle(id, request, ({ now }) => ({ kind: 'CancelQuestion', by, asAdmin, ...reason, now }));
   }
 
   #settle(id: string, request: Request, command: (seen: Seen) => QuestionCommand): Promise<Attempt> {

@@ -10,7 +10,10 @@ export const SETTINGS = {
     about: 'HTTP port; `0` picks a free one. Default `3000`',
   },
   HOST: {
-    schema: z.string().default('127.0.0.1'),
+    schema: z
+      .string()
+      .regex(/^[\w.:%-]+$/, 'must be an address or a host name')
+      .default('127.0.0.1'),
     about: 'Address to listen on; `0.0.0.0` for every interface. Default `127.0.0.1`',
   },
   DATA_DIR: {

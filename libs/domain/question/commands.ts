@@ -26,6 +26,8 @@ export interface CancelQuestion {
   readonly by: string;
   readonly asAdmin: boolean;
   readonly reason: string | null;
+  /** What is wrong with the request; it is judged last. */
+  readonly errors?: readonly FieldError[];
   readonly now: string;
 }
 

@@ -113,6 +113,7 @@ function cancel(command: CancelQuestion, state: QuestionState): Decision {
   if (!command.asAdmin && state.question.asker !== command.by) return { kind: 'not_eligible' };
   if (state.state !== 'pending') return { kind: 'settled' };
   if (isOverdue(state, command.now)) return { kind: 'overdue' };
+  if (command.errors !== undefined) return { kind: 'invalid_choice', errors: command.errors };
   const data = { by: command.by, reason: command.reason };
   return {
     kind: 'accepted',

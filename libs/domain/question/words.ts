@@ -4,9 +4,9 @@ import type { Answer, ChosenOption } from '#contracts';
 export function answeredWords(by: string, answer: Answer): string {
   switch (answer.kind) {
     case 'option':
-      return `${by} answered: ${answer.option.label}`;
+      return `${by} answered: ${oneLine(answer.option.label)}`;
     case 'text':
-      return `${by} answered: ${answer.text}`;
+      return `${by} answered: ${oneLine(answer.text)}`;
     case 'skipped':
       return `${by} skipped the question`;
   }
@@ -14,9 +14,14 @@ export function answeredWords(by: string, answer: Answer): string {
 
 export function expiredWords(fallback: ChosenOption | null): string {
   const silence = 'Nobody answered before the deadline';
-  return fallback === null ? silence : `${silence}; the asker's default is: ${fallback.label}`;
+  return fallback === null ? silence : `${silence}; the asker's default is: ${oneLine(fallback.label)}`;
 }
 
 export function cancelledWords(by: string, reason: string | null): string {
-  return reason === null ? `${by} withdrew the question` : `${by} withdrew the question: ${reason}`;
+  return reason === null ? `${by} withdrew the question` : `${by} withdrew the question: ${oneLine(reason)}`;
+}
+
+/** A sentence stays on its line, so that nothing a person typed can look like another one. */
+function oneLine(text: string): string {
+  return text.replace(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ').trim();
 }

@@ -37,6 +37,12 @@ export class StreamGuard {
     this.#timer.unref();
   }
 
+  /** Rejects with a 401 problem when the key that a long request came with was revoked meanwhile. */
+  async stillValid(authorization: string | undefined): Promise<void> {
+    if (this.authenticator.remembered(authorization) === undefined)
+      await this.authenticator.authenticate(authorization);
+  }
+
   close(): void {
     this.#closed = true;
     clearInterval(this.#timer);

@@ -1,20 +1,22 @@
 import type { DynamicModule, Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Registry } from 'prom-client';
 import type { Authenticator } from '../access/authenticator.js';
 import { type Logger, nestLogger } from '../logging.js';
 import { RequestMetrics } from '../metrics.js';
 import { BODY_MAX_BYTES } from './json-body.js';
 import { installPipeline, requestId } from './pipeline.js';
-import { ProblemFilter } from './problem-filter.js';
+import { notFound } from './problem.js';
+import { ProblemFilter, sendProblem } from './problem-filter.js';
 import { RouteTable } from './route-table.js';
 
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 const HEADERS_TIMEOUT_MS = 20_000;
 const BODY_TIMEOUT_MS = 30_000;
-const PARAM_MAX_CHARACTERS = 800;
+/** 200 characters of four bytes, percent-encoded. */
+const PARAM_MAX_CHARACTERS = 2_400;
 
 export interface HttpAppOptions {
   readonly module: DynamicModule | Type;
@@ -34,6 +36,8 @@ export async function createHttpApp(options: HttpAppOptions): Promise<NestFastif
     http: { headersTimeout: HEADERS_TIMEOUT_MS },
     genReqId: requestId,
     routerOptions: { maxParamLength: PARAM_MAX_CHARACTERS },
+    frameworkErrors: (_error: unknown, _request: unknown, reply: FastifyReply) =>
+      sendProblem(reply, notFound('such address')),
     skipMiddie: true,
   });
   const fastify = adapter.getInstance() as unknown as FastifyInstance;

@@ -53,9 +53,7 @@ function findUnsafe(value: unknown, depth: number): Fault | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   if (depth >= DEPTH_MAX) return { path: [], message: `must not be nested deeper than ${DEPTH_MAX} levels` };
   for (const [key, inner] of Object.entries(value)) {
-    const keyIsAtFault = keyFault(key);
-    if (keyIsAtFault !== undefined) return keyIsAtFault;
-    const fault = findUnsafe(inner, depth + 1);
+    const fault = keyFault(key) ?? findUnsafe(inner, depth + 1);
     if (fault === undefined) continue;
     fault.path.push(key);
     return fault;
@@ -64,7 +62,7 @@ function findUnsafe(value: unknown, depth: number): Fault | undefined {
 }
 
 function keyFault(key: string): Fault | undefined {
-  if (key === '__proto__') return { path: [], message: 'must not have a field named __proto__' };
+  if (key === '__proto__') return { path: [], message: 'is not a name that a field may have' };
   return textFault(key);
 }
 

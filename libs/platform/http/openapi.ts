@@ -99,10 +99,8 @@ class Components {
       $defs?: Record<string, unknown>;
     };
     for (const [name, definition] of Object.entries($defs)) this.schemas[name] = refer(definition);
-    const name = z.globalRegistry.get(schema)?.id;
-    if (name === undefined) return refer(root);
-    this.schemas[name] = refer(root);
-    return { $ref: `#/components/schemas/${name}` };
+    // A named schema is a reference to its definition already.
+    return refer(root);
   }
 }
 

@@ -22,12 +22,7 @@ export class ProblemFilter implements ExceptionFilter {
     const reply = host.switchToHttp().getResponse<FastifyReply>();
     const problem = this.#problemOf(error, request);
     this.#log(problem, error, request);
-    if (reply.sent) return;
-    reply
-      .code(problem.status)
-      .headers(problem.headers)
-      .header('content-type', 'application/problem+json')
-      .send(problem.body);
+    if (!reply.sent) sendProblem(reply, problem);
   }
 
   /** An outage makes every request fail in the same way: one line a second tells it. */
@@ -51,6 +46,14 @@ export class ProblemFilter implements ExceptionFilter {
     const allowed = this.allowedMethods(request.url.split('?', 1)[0] as string);
     return allowed.length > 0 ? methodNotAllowed(allowed) : notFound('such address');
   }
+}
+
+export function sendProblem(reply: FastifyReply, problem: Problem): void {
+  reply
+    .code(problem.status)
+    .headers(problem.headers)
+    .header('content-type', 'application/problem+json')
+    .send(problem.body);
 }
 
 const PROBLEMS: Readonly<Record<number, Problem>> = {

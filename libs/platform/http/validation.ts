@@ -9,8 +9,9 @@ const IDEMPOTENCY_KEY_MAX_CHARACTERS = 200;
 /** Parses what the route declares into `request.input`; all faults of body and query are reported together. */
 export function validate(request: FastifyRequest, route: RouteDeclaration): void {
   const params = parse(route.params, request.params);
-  // A name that cannot exist is not found.
-  if (params.errors !== undefined) throw notFound('such thing');
+  // What cannot exist is not found; what is to be made must have a name that can.
+  if (params.errors !== undefined)
+    throw route.method === 'PUT' ? invalid(params.errors) : notFound('such thing');
   const query = parse(route.query, request.query);
   const body = parse(route.body, request.body ?? {});
   const faults = [...(query.errors ?? []), ...(route.judgesBody === true ? [] : (body.errors ?? []))];

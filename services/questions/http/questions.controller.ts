@@ -37,12 +37,9 @@ export class QuestionsController {
     @Req() request: RequestOf<typeof cancelRoute>,
     @Res({ passthrough: true }) reply: FastifyReply,
   ) {
-    const { params, body } = request.input;
-    const attempt = await this.questions.cancel(
-      params.id,
-      body.reason ?? null,
-      requestOf(request, `cancel ${params.id}`),
-    );
+    const { params, body, bodyErrors: errors } = request.input;
+    const reason = errors === undefined ? { reason: body.reason ?? null } : { reason: null, errors };
+    const attempt = await this.questions.cancel(params.id, reason, requestOf(request, `cancel ${params.id}`));
     return attemptJson(attempt, reply);
   }
 

@@ -87,6 +87,7 @@ export const cancelRoute = route({
   summary: 'Withdraw a question',
   params: QuestionParamsSchema,
   body: CancelBodySchema,
+  judgesBody: true,
   answers: { 200: AttemptSchema },
 });
 export const historyRoute = route({

@@ -1,12 +1,15 @@
 import { Controller, Inject, Req, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { Handles, JsonText, notFound, type RequestOf } from '#platform';
+import { Handles, JsonText, notFound, type RequestOf, StreamGuard } from '#platform';
 import { type Timing, WaitService } from '../waits/wait.service.js';
 import { waitAnyRoute, waitRoute } from './routes.js';
 
 @Controller()
 export class WaitsController {
-  constructor(@Inject(WaitService) private readonly waits: WaitService) {}
+  constructor(
+    @Inject(WaitService) private readonly waits: WaitService,
+    @Inject(StreamGuard) private readonly guard: StreamGuard,
+  ) {}
 
   @Handles(waitRoute)
   async wait(@Req() request: RequestOf<typeof waitRoute>, @Res({ passthrough: true }) reply: FastifyReply) {
@@ -15,6 +18,7 @@ export class WaitsController {
       request.input.params.id,
       timingOf(request.input.query.timeout, reply),
     );
+    await this.guard.stillValid(request.headers.authorization);
     if (json === undefined) throw notFound('question');
     return new JsonText(json);
   }
@@ -29,6 +33,7 @@ export class WaitsController {
       request.input.query.ids,
       timingOf(request.input.query.timeout, reply),
     );
+    await this.guard.stillValid(request.headers.authorization);
     if (settled === undefined) throw notFound('question by one of these ids');
     return new JsonText(`{"data":[${settled.join(',')}]}`);
   }

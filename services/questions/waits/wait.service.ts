@@ -16,7 +16,9 @@ export class WaitService {
       const seen = await this.reader.seeQuickly(principal, id);
       if (seen === undefined || seen.snapshot.settled) return seen?.snapshot.json;
       const json = timing.timeoutMs === 0 ? undefined : await this.#outcome(waiter, timing);
-      return json ?? (await this.reader.see(principal, id))?.snapshot.json;
+      // Who was let in as a member may have left the room since.
+      const stillSees = seen.memberSince === null ? json : undefined;
+      return stillSees ?? (await this.reader.see(principal, id))?.snapshot.json;
     } finally {
       this.hub.leave(waiter);
     }
