@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { LoggedEvent, LogTail } from '#eventlog';
 import type { Checkpoint } from './checkpoint.js';
@@ -38,6 +39,8 @@ export class LogConsumer {
   async run(stopping: AbortSignal): Promise<void> {
     const { tail, checkpoint } = this.parts;
     const wake = () => this.#signal.raise();
+    // Every event that pauses listens to it.
+    setMaxListeners(0, stopping);
     const leave = tail.observe(wake);
     stopping.addEventListener('abort', wake, { once: true });
     while (!stopping.aborted) {

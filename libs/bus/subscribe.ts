@@ -1,13 +1,23 @@
 import { applyDecorators, Catch, type RpcExceptionFilter, UseFilters } from '@nestjs/common';
-import { EventPattern } from '@nestjs/microservices';
+import { Ctx, EventPattern, Payload } from '@nestjs/microservices';
 import { type Observable, throwError } from 'rxjs';
 
 /**
  * Makes a method the handler of a type of event for one consumer group: `(envelope: Envelope, context: LogContext)`.
- * It is an `@EventPattern` that only the transport of its group hears, and whose errors reach that transport as they are.
+ * It is an `@EventPattern` that only the transport of its group hears, whose two parameters need no decorators, and whose
+ * errors reach the transport as they are.
  */
 export function Subscribe(group: string, type: string): MethodDecorator {
-  return applyDecorators(EventPattern<string>(type, transportOf(group)), UseFilters(HandlerErrors));
+  return applyDecorators(
+    EventPattern<string>(type, transportOf(group)),
+    UseFilters(HandlerErrors),
+    takesBoth,
+  );
+}
+
+function takesBoth(handlers: object, method: string | symbol): void {
+  Payload()(handlers, method, 0);
+  Ctx()(handlers, method, 1);
 }
 
 /** Nest's name for the transport of a group: in a process with several, each hears its own handlers only. */

@@ -30,7 +30,8 @@ describe('a listener', () => {
     expect(first.alone).toBe(true);
     const peer = await listen(database);
     expect(peer.alone).toBe(false);
-    await eventually(() => !first.alone);
+    // Told by the peer: it does not count again before two seconds have passed.
+    await eventually(() => !first.alone, 1_000);
     await peer.stop();
     await eventually(() => first.alone);
     await first.stop();

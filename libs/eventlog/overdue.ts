@@ -14,11 +14,9 @@ export interface OverduePage {
   readonly nextInMs: number | null;
 }
 
-const OVERDUE = `SELECT q.tenant, q.envelope, q.default_option AS "defaultOption"
-  FROM open_questions o JOIN questions q ON q.tenant = o.tenant AND q.id = o.id
-  WHERE o.expires_at <= $1 ORDER BY o.expires_at LIMIT $2`;
+const OVERDUE = 'SELECT tenant, envelope, default_option AS "defaultOption" FROM read_overdue($1, $2)';
 const CLOCK = `SELECT to_char(c.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS now,
-    (SELECT ceil(extract(epoch FROM min(o.expires_at) - c.at) * 1000)::float8 FROM open_questions o) AS next
+    ceil(extract(epoch FROM next_deadline() - c.at) * 1000)::float8 AS next
   FROM (SELECT date_trunc('milliseconds', clock_timestamp()) AS at OFFSET 0) c`;
 
 /** The pending questions whose deadline has passed by the database's clock, most overdue first. */

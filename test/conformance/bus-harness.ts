@@ -51,7 +51,7 @@ export class Consumer {
   readonly controller: Type;
 
   constructor(
-    group: string,
+    readonly group: string,
     private readonly effect: (call: Call) => unknown = () => undefined,
   ) {
     const handle = (envelope: Envelope, { event }: LogContext) => this.#handle({ envelope, event });

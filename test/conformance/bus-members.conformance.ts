@@ -115,7 +115,9 @@ export function describeMembers(inGroup: InGroup): void {
         const hour = 3_600_000;
         const member = await group.join([consumer], { firstPauseMs: hour, longestPauseMs: hour });
         await eventually(() => consumer.begun.length > 0);
+        const began = performance.now();
         await member.stop();
+        expect(performance.now() - began).toBeLessThan(5_000);
         expect(await group.bus.deadLetters(group.name)).toEqual([]);
       }),
     );

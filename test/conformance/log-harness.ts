@@ -78,7 +78,7 @@ export class LogMember implements Member {
     const transport = new LogTransport({ log: log.log, group, project: projectEnvelope, ...settings });
     const root = class {};
     Module({ controllers: [...controllers] })(root);
-    const app = await NestFactory.createMicroservice(root, { strategy: transport, logger: ['error'] });
+    const app = await NestFactory.createMicroservice(root, { strategy: transport, logger: false });
     await app.listen();
     return new LogMember(proxy, log, transport, app);
   }

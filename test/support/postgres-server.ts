@@ -28,6 +28,7 @@ interface Started {
 }
 
 let started: Started | undefined;
+const template = `settled_template_${randomBytes(6).toString('hex')}`;
 
 /** One PostgreSQL for the whole run: the one that is given, or a container, or the embedded binaries. */
 export async function startForAllTests(): Promise<void> {
@@ -40,19 +41,20 @@ export async function startForAllTests(): Promise<void> {
   }
   process.stderr.write(`PostgreSQL for tests: ${started.what}\n`);
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, interrupted);
-  const template = `settled_template_${randomBytes(6).toString('hex')}`;
-  await statement(started.connection, `CREATE DATABASE ${template}`);
-  await migrate({ ...started.connection, database: template }, migrationsFolder);
+  try {
+    await statement(started.connection, `CREATE DATABASE ${template}`);
+    await migrate({ ...started.connection, database: template }, migrationsFolder);
+  } catch (error) {
+    // No teardown follows a setup that fails.
+    await started.stop();
+    throw error;
+  }
   const server: TestServer = { connection: started.connection, template };
   process.env[SERVER_VARIABLE] = JSON.stringify(server);
 }
 
 export async function stopAfterAllTests(): Promise<void> {
-  const server = process.env[SERVER_VARIABLE];
-  if (started === undefined || server === undefined) return;
-  const { connection, template } = JSON.parse(server) as TestServer;
-  await statement(connection, `DROP DATABASE ${template} WITH (FORCE)`);
-  await started.stop();
+  await started?.stop();
 }
 
 /** A run that is interrupted skips its teardown, and the server would outlive it. */
@@ -68,7 +70,12 @@ async function given(): Promise<Started | undefined> {
   const { host, port, user, database, password, ssl } = client;
   await client.end();
   const connection = { host, port, user, database, password, ssl } as pg.ClientConfig;
-  return { what: `${host}:${port} (from the environment)`, connection, stop: async () => {} };
+  // A server of our own takes everything with it; this one stays.
+  return {
+    what: `${host}:${port} (from the environment)`,
+    connection,
+    stop: () => statement(connection, `DROP DATABASE IF EXISTS ${template} WITH (FORCE)`),
+  };
 }
 
 async function container(): Promise<Started | undefined> {

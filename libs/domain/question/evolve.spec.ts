@@ -102,9 +102,9 @@ describe('the words of an outcome', () => {
   it.each([
     ['a choice', answered(NO), 'user:ada answered: No'],
     [
-      'a typed answer, verbatim',
+      'a typed answer, on one line',
       answeredWith({ kind: 'text', text: ' Not\tyet ' }),
-      'user:ada answered:  Not\tyet ',
+      'user:ada answered: Not yet',
     ],
     ['a skip', answeredWith({ kind: 'skipped' }), 'user:ada skipped the question'],
     ['silence', expired(), 'Nobody answered before the deadline'],

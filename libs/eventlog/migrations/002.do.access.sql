@@ -13,7 +13,8 @@ CREATE TABLE room_members (
   PRIMARY KEY (tenant, room, subject),
   FOREIGN KEY (tenant, room) REFERENCES rooms
 );
-CREATE INDEX room_members_by_subject ON room_members (tenant, subject);
+-- With the room in it a membership is found as well here as by the primary key: a plan may choose either.
+CREATE INDEX room_members_by_subject ON room_members (tenant, subject, room);
 
 -- `secret_hash` is SHA-256 of the key; the key itself is shown once and kept nowhere.
 CREATE TABLE api_keys (

@@ -17,7 +17,7 @@ export class EventStream<T> {
   #finished: Promise<void> = Promise.resolve();
 
   static async open<T>(
-    house: House,
+    house: Pick<House, 'get'>,
     path: string,
     caller: Caller,
     headers: Record<string, string> = {},

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 const MAIN = fileURLToPath(new URL('../../../dist/services/settled/main.js', import.meta.url));
+const ADMIN_KEY = 'k'.repeat(32);
 const WITHIN_MS = 30_000;
 
 export interface Ending {
@@ -12,7 +13,7 @@ export interface Ending {
 /** Runs the server with settings under which it must not start, and tells how it ended and what it printed. */
 export function launchInVain(environment: Record<string, string>): Promise<Ending> {
   const child = spawn(process.execPath, [MAIN], {
-    env: { PATH: process.env.PATH ?? '', PORT: '0', ...environment },
+    env: { PATH: process.env.PATH ?? '', PORT: '0', SETTLED_ADMIN_KEY: ADMIN_KEY, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: WITHIN_MS,
   });

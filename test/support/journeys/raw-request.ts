@@ -19,7 +19,7 @@ export function rawRequest(
   const { hostname, port } = new URL(url);
   const all = {
     ...(key !== undefined && { authorization: `Bearer ${key}` }),
-    ...(body !== undefined && { 'content-type': 'application/json' }),
+    ...(body !== undefined && { 'content-type': 'application/json', ...lengthOf(body, headers) }),
     ...headers,
   };
   return new Promise((resolve, reject) => {
@@ -43,4 +43,9 @@ export function rawRequest(
     sent.on('error', reject);
     sent.end(body);
   });
+}
+
+/** Node announces no length of the body of a GET or a DELETE. */
+function lengthOf(body: string | Uint8Array, headers: Record<string, string>): Record<string, number> {
+  return 'transfer-encoding' in headers ? {} : { 'content-length': Buffer.byteLength(body) };
 }

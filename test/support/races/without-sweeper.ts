@@ -21,7 +21,7 @@ export interface FacadeAlone {
   readonly log: EventLog;
   readonly agent: Participant;
   readonly ada: Participant;
-  readonly auditor: Participant;
+  readonly admin: Participant;
   stop(): Promise<void>;
 }
 
@@ -46,7 +46,7 @@ export async function startWithoutSweeper(connection: pg.ClientConfig): Promise<
     log,
     agent: await known(ASKER, ['ask']),
     ada: await known('user:ada', ['answer']),
-    auditor: await known('user:auditor', ['audit']),
+    admin: await known('admin', ['admin']),
     stop: async () => {
       await app.close();
       await log.stop();
