@@ -2,6 +2,8 @@ import pg from 'pg';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const STATEMENT_TIMEOUT_MS = 30_000;
+/** Ends what the server does not: a connection that is silent because nobody is at its other end. */
+const QUERY_TIMEOUT_MS = 35_000;
 const LOCK_TIMEOUT_MS = 20_000;
 const IDLE_IN_TRANSACTION_TIMEOUT_MS = 30_000;
 const IDLE_CONNECTION_MS = 60_000;
@@ -15,6 +17,7 @@ export function connectionSettings(database: string | pg.ClientConfig): pg.Clien
     keepAlive: true,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     statement_timeout: STATEMENT_TIMEOUT_MS,
+    query_timeout: QUERY_TIMEOUT_MS,
     lock_timeout: LOCK_TIMEOUT_MS,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT_MS,
   };
@@ -56,7 +59,7 @@ const UNAVAILABLE_SQLSTATE = /^(08...|53...|57P0.|57014|55P03|25006)$/;
 const UNAVAILABLE_NETWORK =
   /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOENT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/;
 const UNAVAILABLE_MESSAGE =
-  /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed|Cannot use a pool after calling end|timeout expired/;
+  /Connection terminated|Query read timeout|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed|Cannot use a pool after calling end|timeout expired/;
 
 /** Whether an error says that the database cannot be reached now, so that trying again later is right. */
 export function isDatabaseUnavailable(error: unknown): boolean {

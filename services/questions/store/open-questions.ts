@@ -45,6 +45,6 @@ export async function readSettledSince(
   to: Addressees & { after: number; limit: number },
 ): Promise<SettledQuestion[]> {
   const values = [to.tenant, to.after, to.addressees, to.limit];
-  const { rows } = await pool.query<SettledQuestion>({ name: 'settled_since', text: SETTLED_SINCE, values });
+  const { rows } = await pool.query<SettledQuestion>(SETTLED_SINCE, values);
   return rows;
 }
