@@ -42,6 +42,7 @@ export async function createHttpApp(options: HttpAppOptions): Promise<NestFastif
   });
   const fastify = adapter.getInstance() as unknown as FastifyInstance;
   installPipeline(fastify, authenticator);
+  closeConnectionsAtTheEnd(fastify);
   installMetrics(fastify, new RequestMetrics(metrics));
   fastify.addHook('onRoute', ({ config }) => routes.add(config?.route));
   const app = await NestFactory.create<NestFastifyApplication>(options.module, adapter, {
@@ -51,6 +52,19 @@ export async function createHttpApp(options: HttpAppOptions): Promise<NestFastif
   });
   app.useGlobalFilters(new ProblemFilter(logger, (path) => routes.methodsOf(path)));
   return app;
+}
+
+/** Once the server stops, each response is the last of its connection: an idle one would hold the end up. */
+function closeConnectionsAtTheEnd(fastify: FastifyInstance): void {
+  let closing = false;
+  fastify.addHook('preClose', (done) => {
+    closing = true;
+    done();
+  });
+  fastify.addHook('onSend', (_request, reply, _payload, done) => {
+    if (closing) reply.header('connection', 'close');
+    done();
+  });
 }
 
 function installMetrics(fastify: FastifyInstance, metrics: RequestMetrics): void {

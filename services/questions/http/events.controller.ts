@@ -33,7 +33,7 @@ export class EventsController {
 
   @Handles(feedRoute)
   async all(@Req() request: RequestOf<typeof feedRoute>, @Res() reply: FastifyReply) {
-    const accepted = request.headers.accept ?? '';
+    const accepted = request.headers.accept?.toLowerCase() ?? '';
     if (accepted.includes('text/event-stream')) return await this.#followed(request, reply);
     if (accepted.includes('application/x-ndjson')) return await this.#lines(request, reply);
     const { after, limit } = request.input.query;
