@@ -15,6 +15,7 @@ import { unavailable } from '#platform';
 import type { QuestionCache } from './question-cache.js';
 import { Snapshot } from './snapshot.js';
 import { type ListPage, listQuestions } from './store/list.js';
+import { SharedReads } from './store/shared-reads.js';
 
 const MAX_TRIES = 8;
 /** Each try settles what is overdue; it takes a stream of deadlines to need many. */
@@ -32,6 +33,7 @@ export interface Seen {
 /** Reads of questions. One past its deadline is settled before it is shown. */
 export class QuestionReader {
   readonly clock = new DatabaseClock();
+  readonly #lists = new SharedReads<ListPage>();
 
   constructor(
     private readonly log: EventLog,
@@ -51,7 +53,9 @@ export class QuestionReader {
       this.clock.observe(now);
       if (question === null) return undefined;
       const { memberSince, version, envelope, defaultOption } = question;
-      const snapshot = new Snapshot(version, envelope, defaultOption);
+      // What is known at that version need not be parsed again.
+      const known = cached?.version === version ? cached : undefined;
+      const snapshot = known ?? new Snapshot(version, envelope, defaultOption);
       const { state } = snapshot;
       if (!canSee(principal, state, memberSince)) return undefined;
       if (state.state !== 'pending') this.cache.putSettled(principal.tenant, id, snapshot);
@@ -80,7 +84,9 @@ export class QuestionReader {
   /** Newest first. */
   async list(principal: Principal, query: ListQuery): Promise<ListPage> {
     for (let tries = 0; tries < LIST_MAX_TRIES; tries += 1) {
-      const page = await listQuestions(this.log.pool, principal, query);
+      const page = await this.#lists.read(nameOf(principal, query), () =>
+        listQuestions(this.log.pool, principal, query),
+      );
       if (!page.overdue) return page;
       await sweepOverdue(this.log, expiryOf);
     }
@@ -133,6 +139,11 @@ export class QuestionReader {
 /** Whether a principal may see a question and no membership of a room has a say in it. */
 function needsNoMembership(principal: Principal, state: Asked): boolean {
   return state.question.scope.kind === 'direct' && canSee(principal, state, null);
+}
+
+/** The same list of the same caller. */
+function nameOf({ tenant, subject, scopes }: Principal, query: ListQuery): string {
+  return JSON.stringify([tenant, subject, ...scopes, query]);
 }
 
 function questionEvent({ type, at, data }: LoggedEvent): QuestionEvent {

@@ -48,6 +48,8 @@ export async function startWithoutSweeper(connection: pg.ClientConfig): Promise<
     ada: await known('user:ada', ['answer']),
     admin: await known('admin', ['admin']),
     stop: async () => {
+      // A client may keep a connection open that it has never used; closing waits for those.
+      app.getHttpServer().closeAllConnections();
       await app.close();
       await log.stop();
       await pool.end();
