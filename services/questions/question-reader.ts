@@ -1,4 +1,4 @@
-import type { ListQuery, Principal, QuestionEvent } from '#contracts';
+import type { ListQuery, Principal, QuestionAsked, QuestionEvent } from '#contracts';
 import {
   type Asked,
   after,
@@ -17,6 +17,7 @@ import { Snapshot } from './snapshot.js';
 import { type ListPage, listQuestions } from './store/list.js';
 import { SharedReads } from './store/shared-reads.js';
 
+const NIL = '00000000-0000-0000-0000-000000000000';
 const MAX_TRIES = 8;
 /** Each try settles what is overdue; it takes a stream of deadlines to need many. */
 const LIST_MAX_TRIES = 20;
@@ -40,16 +41,22 @@ export class QuestionReader {
     private readonly cache: QuestionCache,
   ) {}
 
-  /** The question as the database has it now; undefined for who may not see it. */
-  async see(principal: Principal, id: string): Promise<Seen | undefined> {
+  /** Learns the database's clock: until then this machine's stands in for it. */
+  async start(): Promise<void> {
+    this.clock.observe((await this.log.load({ tenant: '', id: NIL, subject: '' })).now);
+  }
+
+  /**
+   * The question as the database has it now; undefined for who may not see it. `notBefore` is a time that the log has told
+   * of: its clock never runs backwards, the database's may have been set.
+   */
+  async see(principal: Principal, id: string, notBefore = ''): Promise<Seen | undefined> {
     const cached = this.cache.get(principal.tenant, id);
     if (cached?.settled && needsNoMembership(principal, cached.state)) return this.#seenInMemory(cached);
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-      const { question, now } = await this.log.load({
-        tenant: principal.tenant,
-        id,
-        subject: principal.subject,
-      });
+      const loaded = await this.log.load({ tenant: principal.tenant, id, subject: principal.subject });
+      const { question } = loaded;
+      const now = loaded.now > notBefore ? loaded.now : notBefore;
       this.clock.observe(now);
       if (question === null) return undefined;
       const { memberSince, version, envelope, defaultOption } = question;
@@ -108,7 +115,13 @@ export class QuestionReader {
 
   /** The JSON of the question as it stood at an instant; undefined before it was asked. */
   async jsonAtTime(tenant: string, id: string, at: string): Promise<string | undefined> {
-    return await this.#fold(tenant, id, (event) => event.at <= at, 1);
+    const [asked] = await this.events(tenant, id);
+    if (asked === undefined) return undefined;
+    // It was over with its deadline, whenever that was written down.
+    const { expiresAt } = JSON.parse(asked.data) as QuestionAsked;
+    const stood = (event: LoggedEvent) =>
+      event.at <= at || (event.type === 'question.expired' && expiresAt <= at);
+    return await this.#fold(tenant, id, stood, 1);
   }
 
   /** The history of a question, oldest first. */

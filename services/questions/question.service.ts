@@ -75,10 +75,11 @@ export class QuestionService {
   #settle(id: string, request: Request, command: (seen: Seen) => QuestionCommand): Promise<Attempt> {
     return this.#once(request, async () => {
       const { principal } = request;
+      let refusedAt = '';
       for (let tries = 0; tries < MAX_TRIES; tries += 1) {
         const seen = await (tries === 0
           ? this.reader.seeQuickly(principal, id)
-          : this.reader.see(principal, id));
+          : this.reader.see(principal, id, refusedAt));
         if (seen === undefined) return await this.#refuse({ kind: 'unknown_question' }, request);
         const decision = decide(command(seen), seen.snapshot.state);
         if (decision.kind === 'settled') return await this.#tellSettled(id, seen, request);
@@ -88,6 +89,7 @@ export class QuestionService {
         const result = await this.#append(entryOf(seen.snapshot.state, decision), id, request);
         const attempt = await this.#attemptOf(result, id, request);
         if (attempt !== undefined) return attempt;
+        if ('now' in result) refusedAt = result.now;
       }
       throw unavailable();
     });

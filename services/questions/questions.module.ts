@@ -37,6 +37,7 @@ export class QuestionsModule implements OnModuleInit, OnModuleDestroy {
     @Inject(PARTS) private readonly parts: QuestionsParts,
     @Inject(QuestionCache) private readonly cache: QuestionCache,
     @Inject(WaitHub) private readonly hub: WaitHub,
+    @Inject(QuestionReader) private readonly reader: QuestionReader,
     @Inject(InboxService) private readonly inbox: InboxService,
     @Inject(StreamGuard) private readonly guard: StreamGuard,
     @Inject(Housekeeping) private readonly housekeeping: Housekeeping,
@@ -92,7 +93,7 @@ export class QuestionsModule implements OnModuleInit, OnModuleDestroy {
     };
   }
 
-  onModuleInit(): void {
+  async onModuleInit(): Promise<void> {
     // In this order: who is woken finds the newest state in memory.
     const { log, metrics } = this.parts;
     log.tail.observe((events) => {
@@ -102,6 +103,7 @@ export class QuestionsModule implements OnModuleInit, OnModuleDestroy {
     });
     registerQuestionMetrics(metrics, { log, hub: this.hub, guard: this.guard });
     this.housekeeping.start();
+    await this.reader.start();
   }
 
   /** Before the server stops listening to its open requests: lets them go. */

@@ -6,7 +6,7 @@ import { Subscribe } from '#bus';
 import { type Envelope, EnvelopeSchema } from '#contracts';
 import { eventually } from '../support/eventually.js';
 import { Gate } from '../support/gate.js';
-import type { InGroup } from './bus.conformance.js';
+import type { InGroup } from './bus-group.js';
 
 export function describeDelivery(inGroup: InGroup): void {
   describe('delivery', () => {

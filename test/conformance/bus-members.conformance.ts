@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { eventually } from '../support/eventually.js';
 import { Gate } from '../support/gate.js';
-import type { InGroup } from './bus.conformance.js';
+import type { InGroup } from './bus-group.js';
 
 export function describeMembers(inGroup: InGroup): void {
   describe('progress', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { eventually } from '../support/eventually.js';
-import type { Group, InGroup } from './bus.conformance.js';
+import type { Group, InGroup } from './bus-group.js';
 import type { Call, Published } from './bus-harness.js';
 
 const MANY = 40;

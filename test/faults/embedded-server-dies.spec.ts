@@ -33,9 +33,10 @@ describe('when the embedded PostgreSQL is killed', () => {
     const before = (await (await ask(key)).json()) as { id: string };
     const [pid] = (await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8')).split('\n');
     process.kill(Number(pid), 'SIGKILL');
-    await eventually(async () => (await ask(key)).status === 201, 20_000);
+    await eventually(async () => (await settled.call('GET', '/readyz')).status === 503, 10_000);
+    await eventually(async () => (await settled.call('GET', '/readyz')).status === 200, 20_000);
     const fetched = await settled.call('GET', `/v1/questions/${before.id}`, { key });
     expect(await fetched.json()).toMatchObject({ id: before.id, state: 'pending' });
-    await eventually(async () => (await settled.call('GET', '/readyz')).status === 200, 10_000);
+    expect((await ask(key)).status).toBe(201);
   });
 });

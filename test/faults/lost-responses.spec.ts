@@ -70,7 +70,9 @@ describe('a response that is lost on its way', () => {
       proxy.cut();
       proxy.restore();
       await isLost;
-      const retry = await ada.at(round % 2 === 0 ? first : second).answer(id, 'yes', { idempotencyKey });
+      const again = ada.at(round % 2 === 0 ? first : second);
+      // The first instance may not have heard of its own commit yet.
+      const retry = await untilDone(() => again.answer(id, 'yes', { idempotencyKey }));
       expect(retry).toEqual({ applied: true, replayed: true, question: outcome });
     }
   });

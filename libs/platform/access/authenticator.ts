@@ -35,7 +35,7 @@ export class Authenticator {
     const secret = BEARER.exec(authorization)?.[1];
     if (secret === undefined) throw unauthenticated('the Authorization header must be: Bearer <key>');
     if (this.tokens !== undefined && secret.split('.').length === 3) return await this.tokens.verify(secret);
-    await this.#revision.check();
+    await this.#revision.checkAnew();
     const remembered = this.#remembered.get(authorization);
     if (remembered !== undefined) return remembered;
     const generation = this.#generation;

@@ -28,6 +28,12 @@ export class AccessRevision {
     return ageMs < ACCESS_LEASE_MS;
   }
 
+  /** Resolves when what is cached was right after this was called. A check that was under way may have read too early. */
+  async checkAnew(): Promise<void> {
+    await this.#checking?.catch(() => {});
+    await this.check();
+  }
+
   check(): Promise<void> {
     this.#checking ??= this.#read().finally(() => {
       this.#checking = undefined;

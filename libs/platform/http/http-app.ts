@@ -54,15 +54,32 @@ export async function createHttpApp(options: HttpAppOptions): Promise<NestFastif
   return app;
 }
 
-/** Once the server stops, each response is the last of its connection: an idle one would hold the end up. */
+/**
+ * Once the server stops, each response is the last of its connection, and with the last response all connections go:
+ * one that is idle, or was never used, would hold the end up.
+ */
 function closeConnectionsAtTheEnd(fastify: FastifyInstance): void {
   let closing = false;
-  fastify.addHook('preClose', (done) => {
-    closing = true;
+  let inFlight = 0;
+  const closeWhenIdle = () => {
+    if (closing && inFlight === 0) fastify.server.closeAllConnections();
+  };
+  fastify.addHook('onRequest', (_request, _reply, done) => {
+    inFlight += 1;
     done();
   });
   fastify.addHook('onSend', (_request, reply, _payload, done) => {
     if (closing) reply.header('connection', 'close');
+    done();
+  });
+  fastify.addHook('onResponse', (_request, _reply, done) => {
+    inFlight -= 1;
+    closeWhenIdle();
+    done();
+  });
+  fastify.addHook('preClose', (done) => {
+    closing = true;
+    closeWhenIdle();
     done();
   });
 }

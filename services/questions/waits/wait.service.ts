@@ -2,6 +2,8 @@ import type { Principal } from '#contracts';
 import type { QuestionReader, Seen } from '../question-reader.js';
 import type { WaitHub } from './wait-hub.js';
 
+const SWEEP_GRACE_MS = 2_000;
+
 /** Waiting never consumes and never fails for "not yet". */
 export class WaitService {
   constructor(
@@ -15,7 +17,8 @@ export class WaitService {
     try {
       const seen = await this.reader.seeQuickly(principal, id);
       if (seen === undefined || seen.snapshot.settled) return seen?.snapshot.json;
-      const json = timing.timeoutMs === 0 ? undefined : await this.#outcome(waiter, timing);
+      const json =
+        timing.timeoutMs === 0 ? undefined : await this.#outcome(waiter, this.#upToDeadline(seen, timing));
       // Who was let in as a member may have left the room since.
       const stillSees = seen.memberSince === null ? json : undefined;
       return stillSees ?? (await this.reader.see(principal, id))?.snapshot.json;
@@ -35,6 +38,12 @@ export class WaitService {
     } finally {
       this.hub.leave(waiter);
     }
+  }
+
+  /** Somebody settles a question soon after its deadline. Should nobody, the waiter itself looks then, which settles it. */
+  #upToDeadline({ snapshot, now }: Seen, { timeoutMs, gone }: Timing): Timing {
+    const overdueMs = Date.parse(snapshot.state.question.expiresAt) - Date.parse(now) + SWEEP_GRACE_MS;
+    return { timeoutMs: Math.min(timeoutMs, overdueMs), gone };
   }
 
   async #settledOf(principal: Principal, ids: readonly string[]): Promise<string[] | undefined> {

@@ -72,8 +72,8 @@ describe('After a crash', () => {
 
   it('a file that names a zombie is no server', async () => {
     const left = await leaveFile();
-    // The shell becomes a sleeper that never asks what became of its child.
-    const parent = await stranger('sleep 0 & echo $!; exec sleep 60');
+    // The shell has become a sleeper, which never asks what became of its child, by the time that the child ends.
+    const parent = await stranger('sleep 0.5 & echo $!; exec sleep 60');
     const [line] = parent.stdout === null ? [''] : await once(parent.stdout, 'data');
     const zombie = Number.parseInt(String(line), 10);
     await until(async () => (await readFile(`/proc/${zombie}/stat`, 'utf8')).includes(') Z '));
