@@ -33,6 +33,8 @@ import { VERSION } from './version.js';
 /** SIGTERM gives requests this long to finish; with what comes after, all is over in ten seconds. */
 const DRAIN_MS = 7_000;
 const STOP_MS = 1_000;
+/** Connections that may wait to be accepted; one too many is tried again by its client's kernel after a whole second. */
+const BACKLOG_CONNECTIONS = 4_096;
 
 export interface Host {
   readonly url: string;
@@ -55,7 +57,7 @@ export async function startHost(settings: HostSettings, shutdown: Shutdown): Pro
   readiness.add('log', () => checkTail(log));
   const app = await createApp({ settings, logger, log, readiness });
   await app.startAllMicroservices();
-  await app.listen(settings.PORT, settings.HOST);
+  await app.listen({ port: settings.PORT, host: settings.HOST, backlog: BACKLOG_CONNECTIONS });
   shutdown.add(() => within(DRAIN_MS, app.close()));
   shutdown.add(() => readiness.stopping());
   const { port } = app.getHttpServer().address() as { port: number };
