@@ -4,6 +4,7 @@ import { Batcher } from './batcher.js';
 import { fillCommitTimes } from './commit-times.js';
 import type { Append, AppendResult, LoggedEvent } from './entry.js';
 import { isolateFaults } from './item-faults.js';
+import { separateRivals } from './rivals.js';
 
 const EVENT_SCHEMA = 1;
 const MAX_BATCH = 512;
@@ -32,7 +33,8 @@ export interface AppenderOptions {
  */
 export class Appender {
   readonly #batcher = new Batcher<Append, AppendResult>(
-    (items) => isolateFaults(items, (some) => this.#writeBatch(some)),
+    (items) =>
+      separateRivals(items, (firsts) => isolateFaults(firsts, (some) => this.#writeBatch(some))),
     {
       maxBatch: MAX_BATCH,
       maxWaiting: MAX_WAITING,
@@ -65,19 +67,24 @@ export class Appender {
 }
 
 const APPEND = `SELECT verdict, at_position, at_time, chain, replay FROM append_events(
-  $1::uuid[], $2::text[], $3::text[], $4::integer[], $5::text[], $6::smallint[], $7::text[], $8::text[], $9::text[],
+  $1::smallint, $2::uuid[], $3::text[], $4::text[], $5::integer[], $6::text[], $7::text[], $8::text[], $9::text[],
   $10::timestamptz[], $11::timestamptz[], $12::bigint[], $13::text[], $14::bytea[], $15::bytea[], $16::text[],
-  $17::uuid[], $18::text[], $19::text[], $20::text[], $21::text[], $22::timestamptz[], $23::text[], $24::text[], $25)`;
+  $17::uuid[], $18::text[], $19::text[], $20::text[], $21::text[], $22::timestamptz[], $23::text[], $24::text[],
+  $25::boolean)`;
 
 function parameters(items: readonly Append[], ids: readonly string[]): unknown[] {
-  const column = <T>(of: (item: Append) => T) => items.map(of);
+  // A column without values costs less as a null than as an array of nulls.
+  const column = (of: (item: Append) => unknown) => {
+    const values = items.map(of);
+    return values.some((value) => value !== undefined && value !== null) ? values : null;
+  };
   return [
+    EVENT_SCHEMA,
     ids,
     column(({ entry }) => entry.tenant),
     column(({ entry }) => entry.stream),
     column(({ entry }) => entry.version),
     column(({ entry }) => entry.type),
-    column(() => EVENT_SCHEMA),
     column(({ entry }) => entry.data),
     column(({ entry }) => entry.actor),
     column(({ correlation }) => correlation),

@@ -105,7 +105,6 @@ describe('appends with the same idempotency key at once', () => {
     const item = (id: string, k: string) => ask(id, { idempotency: idempotency(k, 'body', k) });
     const crossed = [item(stream, key), item(second, key), item(second, other), item(stream, other)];
     const results = await Promise.all(crossed.map((one) => here.log.append(one)));
-    expect(results.map(({ verdict }) => verdict)).toEqual(['appended', 'conflict', 'conflict', 'conflict']);
-    expect(await here.log.append(item(second, other))).toMatchObject({ verdict: 'appended' });
+    expect(results.map(({ verdict }) => verdict)).toEqual(['appended', 'conflict', 'appended', 'conflict']);
   });
 });

@@ -21,7 +21,8 @@ export async function isolateFaults<Item, Result>(
   }
 }
 
-function isFaultOfAnItem(error: unknown): boolean {
+/** Whether it was this item that the database refused, so that others are not concerned. */
+export function isFaultOfAnItem(error: unknown): boolean {
   return error instanceof pg.DatabaseError && FAULT_OF_AN_ITEM.test(error.code ?? '');
 }
 

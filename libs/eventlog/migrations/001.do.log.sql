@@ -4,7 +4,7 @@ CREATE TABLE events (
   id          uuid        NOT NULL,
   tenant      text        NOT NULL,
   stream      text        NOT NULL,
-  version     integer     NOT NULL CHECK (version > 0),
+  version     integer     NOT NULL,
   type        text        NOT NULL,
   schema      smallint    NOT NULL,
   data        text        NOT NULL,

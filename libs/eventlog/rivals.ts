@@ -1,0 +1,54 @@
+import type { Append, AppendResult } from './entry.js';
+import { isFaultOfAnItem } from './item-faults.js';
+
+type Outcome = AppendResult | Error;
+
+/**
+ * Runs a batch so that `run` gets one item of each stream and of each idempotency key, the first. Once that is appended,
+ * its rivals are conflicts; when it is not, the next of them has its turn.
+ */
+export async function separateRivals(
+  items: readonly Append[],
+  run: (items: readonly Append[]) => Promise<readonly Outcome[]>,
+): Promise<readonly Outcome[]> {
+  const firstOf = firstRivals(items);
+  const outcomes = new Map<Append, Outcome>();
+  let turn = items.filter((item) => !firstOf.has(item));
+  const written = await run(turn);
+  turn.forEach((item, index) => outcomes.set(item, written[index] as Outcome));
+  turn = [];
+  for (const [rival, first] of firstOf) {
+    const outcome = outcomeForRival(outcomes.get(first) as Outcome);
+    if (outcome === undefined) turn.push(rival);
+    else outcomes.set(rival, outcome);
+  }
+  if (turn.length > 0) {
+    const later = await separateRivals(turn, run);
+    turn.forEach((item, index) => outcomes.set(item, later[index] as Outcome));
+  }
+  return items.map((item) => outcomes.get(item) as Outcome);
+}
+
+/** By each item that is not the first of its stream and key, that first one. */
+function firstRivals(items: readonly Append[]): Map<Append, Append> {
+  const firsts = new Map<string, Append>();
+  const rivals = new Map<Append, Append>();
+  for (const item of items) {
+    const names = namesOf(item);
+    const first = names.map((name) => firsts.get(name)).find((found) => found !== undefined);
+    if (first !== undefined) rivals.set(item, first);
+    else for (const name of names) firsts.set(name, item);
+  }
+  return rivals;
+}
+
+function namesOf({ entry, idempotency }: Append): string[] {
+  const stream = `${entry.tenant} ${entry.stream}`;
+  return idempotency === undefined ? [stream] : [stream, idempotency.key.toString('base64')];
+}
+
+/** Undefined when the rival may still be appended. */
+function outcomeForRival(first: Outcome): Outcome | undefined {
+  if (first instanceof Error) return isFaultOfAnItem(first) ? undefined : first;
+  return first.verdict === 'appended' ? { verdict: 'conflict', now: first.event.at } : undefined;
+}
