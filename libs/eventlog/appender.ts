@@ -1,10 +1,11 @@
 import type pg from 'pg';
-import { v7 as uuidv7 } from 'uuid';
 import { Batcher } from './batcher.js';
 import { fillCommitTimes } from './commit-times.js';
 import type { Append, AppendResult, LoggedEvent } from './entry.js';
 import { isolateFaults } from './item-faults.js';
+import { newId } from './new-id.js';
 import { separateRivals } from './rivals.js';
+import { textArray } from './text-array.js';
 
 const EVENT_SCHEMA = 1;
 const MAX_BATCH = 512;
@@ -50,7 +51,7 @@ export class Appender {
   }
 
   async #writeBatch(items: readonly Append[]): Promise<readonly AppendResult[]> {
-    const ids = items.map(() => uuidv7());
+    const ids = items.map(newId);
     const { rows } = await this.options.pool.query<Verdict>({
       name: 'append_events',
       text: APPEND,
@@ -73,37 +74,39 @@ const APPEND = `SELECT verdict, at_position, at_time, chain, replay FROM append_
   $25::boolean)`;
 
 function parameters(items: readonly Append[], ids: readonly string[]): unknown[] {
-  // A column without values costs less as a null than as an array of nulls.
-  const column = (of: (item: Append) => unknown) => {
-    const values = items.map(of);
-    return values.some((value) => value !== undefined && value !== null) ? values : null;
-  };
+  const column = <T>(of: (item: Append) => T) => unlessEmpty(items.map(of), (values) => values);
+  const texts = (of: (item: Append) => string | null | undefined) => unlessEmpty(items.map(of), textArray);
   return [
     EVENT_SCHEMA,
     ids,
-    column(({ entry }) => entry.tenant),
-    column(({ entry }) => entry.stream),
+    texts(({ entry }) => entry.tenant),
+    texts(({ entry }) => entry.stream),
     column(({ entry }) => entry.version),
-    column(({ entry }) => entry.type),
-    column(({ entry }) => entry.data),
-    column(({ entry }) => entry.actor),
-    column(({ correlation }) => correlation),
+    texts(({ entry }) => entry.type),
+    texts(({ entry }) => entry.data),
+    texts(({ entry }) => entry.actor),
+    texts(({ correlation }) => correlation),
     column(({ entry }) => entry.guard.notBefore),
     column(({ entry }) => entry.guard.notAfter),
     column(({ entry }) => entry.guard.lifetimeMs),
-    column(({ entry }) => entry.guard.memberOf),
+    texts(({ entry }) => entry.guard.memberOf),
     column(({ idempotency }) => idempotency?.key),
     column(({ idempotency }) => idempotency?.request),
-    column(({ idempotency }) => idempotency?.result),
+    texts(({ idempotency }) => idempotency?.result),
     column(({ entry }) => entry.view?.id),
-    column(({ entry }) => entry.view?.state),
-    column(({ entry }) => entry.view?.asker),
-    column(({ entry }) => entry.view?.addressee),
-    column(({ entry }) => entry.view?.conversation),
+    texts(({ entry }) => entry.view?.state),
+    texts(({ entry }) => entry.view?.asker),
+    texts(({ entry }) => entry.view?.addressee),
+    texts(({ entry }) => entry.view?.conversation),
     column(({ entry }) => entry.view?.expiresAt),
-    column(({ entry }) => entry.view?.defaultOption),
-    column(({ entry }) => entry.view?.envelope),
+    texts(({ entry }) => entry.view?.defaultOption),
+    texts(({ entry }) => entry.view?.envelope),
   ];
+}
+
+/** A column without values costs less as a null than as an array of nulls. */
+function unlessEmpty<T>(values: readonly T[], encode: (values: readonly T[]) => unknown): unknown {
+  return values.some((value) => value !== undefined && value !== null) ? encode(values) : null;
 }
 
 function resultOf({ entry, correlation }: Append, id: string, row: Verdict): AppendResult {

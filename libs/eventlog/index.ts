@@ -5,6 +5,7 @@ export * from './entry.js';
 export { EventLog, type EventLogSettings } from './event-log.js';
 export type { Loaded, LoadedQuestion } from './loader.js';
 export { migrationsFolder } from './migrations.js';
+export { newId } from './new-id.js';
 export { type OverduePage, type OverdueQuestion, readOverdue } from './overdue.js';
 export { type Expiry, type Sweep, sweepOverdue } from './sweep.js';
 export type { LogTail, Observer } from './tail.js';

@@ -1,4 +1,3 @@
-import { v7 as uuidv7 } from 'uuid';
 import { type AskBody, LIFETIME_MAX_SECONDS } from '#contracts';
 import {
   type CancelQuestion,
@@ -8,7 +7,7 @@ import {
   type SubmittedChoice,
   unasked,
 } from '#domain';
-import type { AppendResult, Entry, EventLog } from '#eventlog';
+import { type AppendResult, type Entry, type EventLog, newId } from '#eventlog';
 import { findResult, invalid, keyReused, RequestsInProgress, rememberResult, unavailable } from '#platform';
 import type { QuestionReader, Seen } from './question-reader.js';
 import { type Refusal, refusalOf } from './refusals.js';
@@ -43,7 +42,7 @@ export class QuestionService {
   ask(body: AskBody, request: Request): Promise<Attempt> {
     return this.#once(request, async () => {
       await this.#checkAsk(body, request.principal.tenant);
-      const state = unasked(request.principal.tenant, uuidv7());
+      const state = unasked(request.principal.tenant, newId());
       const decision = decide({ kind: 'AskQuestion', asker: request.principal.subject, body }, state);
       if (decision.kind !== 'accepted') throw refusalOf(decision as Refusal);
       const entry = entryOf(state, decision);
