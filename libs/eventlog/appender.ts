@@ -34,8 +34,7 @@ export interface AppenderOptions {
  */
 export class Appender {
   readonly #batcher = new Batcher<Append, AppendResult>(
-    (items) =>
-      separateRivals(items, (firsts) => isolateFaults(firsts, (some) => this.#writeBatch(some))),
+    (items) => separateRivals(items, (firsts) => isolateFaults(firsts, (some) => this.#writeBatch(some))),
     {
       maxBatch: MAX_BATCH,
       maxWaiting: MAX_WAITING,

@@ -13,19 +13,18 @@ export async function separateRivals(
 ): Promise<readonly Outcome[]> {
   const firstOf = firstRivals(items);
   const outcomes = new Map<Append, Outcome>();
-  let turn = items.filter((item) => !firstOf.has(item));
-  const written = await run(turn);
-  turn.forEach((item, index) => outcomes.set(item, written[index] as Outcome));
-  turn = [];
+  const settle = (some: readonly Append[], written: readonly Outcome[]) => {
+    for (const [index, item] of some.entries()) outcomes.set(item, written[index] as Outcome);
+  };
+  const firsts = items.filter((item) => !firstOf.has(item));
+  settle(firsts, await run(firsts));
+  const next: Append[] = [];
   for (const [rival, first] of firstOf) {
     const outcome = outcomeForRival(outcomes.get(first) as Outcome);
-    if (outcome === undefined) turn.push(rival);
+    if (outcome === undefined) next.push(rival);
     else outcomes.set(rival, outcome);
   }
-  if (turn.length > 0) {
-    const later = await separateRivals(turn, run);
-    turn.forEach((item, index) => outcomes.set(item, later[index] as Outcome));
-  }
+  if (next.length > 0) settle(next, await separateRivals(next, run));
   return items.map((item) => outcomes.get(item) as Outcome);
 }
 
