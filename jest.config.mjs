@@ -9,6 +9,7 @@ export default {
   moduleNameMapper: {
     '^(\\.{1,2}/.*)\\.js$': '$1',
     '^#(contracts|domain|eventlog|bus|platform)$': '<rootDir>/libs/$1/index.ts',
+    '^#kafka$': '<rootDir>/libs/bus/kafka/index.ts',
   },
   transform: {
     '^.+\\.ts$': [
