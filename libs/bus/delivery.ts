@@ -21,7 +21,7 @@ export interface DeliverySettings<Event> {
   readonly trouble: (event: Event, what: string | undefined) => void;
 }
 
-type Delivered = ConstructorParameters<typeof LogContext>[0][0];
+export type Delivered = ConstructorParameters<typeof LogContext>[0][0];
 
 /** Brings one event to its handlers, for as long as it takes. */
 export class Delivery<Event extends Delivered> {
@@ -44,7 +44,7 @@ export class Delivery<Event extends Delivered> {
       if (outage !== undefined) this.settings.trouble(event, textOf(outage.error));
       else attempts += 1;
       if (attempts >= retry.attempts)
-        return this.#bury(event, { attempts, error: reasonOf(failures) }, stopping);
+        return this.putAside(event, { attempts, error: reasonOf(failures) }, stopping);
       await pause(Math.min(retry.firstPauseMs * 2 ** pauses, retry.longestPauseMs), stopping);
       this.settings.trouble(event, undefined);
     }
@@ -61,8 +61,8 @@ export class Delivery<Event extends Delivered> {
     }
   }
 
-  /** Without the letter the event would be lost, so it is written however long that takes. */
-  async #bury(
+  /** Makes an event a dead letter. Without it the event would be lost, so it is written however long that takes. */
+  async putAside(
     event: Event,
     letter: { attempts: number; error: string },
     stopping: AbortSignal,

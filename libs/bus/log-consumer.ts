@@ -1,11 +1,12 @@
 import { setMaxListeners } from 'node:events';
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { LoggedEvent, LogTail } from '#eventlog';
 import type { Checkpoint } from './checkpoint.js';
-import { DRAIN_MS, MAX_HELD, STANDBY_MS, STUCK_MS } from './contract.js';
+import { MAX_HELD, STANDBY_MS, STUCK_MS } from './contract.js';
 import type { Delivery } from './delivery.js';
 import type { EventHandlers } from './event-handlers.js';
-import type { Held, Progress } from './progress.js';
+import { Lanes } from './lanes.js';
+import type { Progress } from './progress.js';
 import { Signal } from './signal.js';
 
 const READ_LIMIT = 500;
@@ -18,15 +19,8 @@ export interface LogConsumerParts {
   readonly checkpoint: Checkpoint;
 }
 
-interface Work {
-  readonly event: LoggedEvent;
-  readonly held: Held;
-}
-
 /** The active member: reads the log in order and deals the events out, one lane for each question that has any. */
 export class LogConsumer {
-  readonly #lanes = new Map<string, Work[]>();
-  readonly #serving = new Set<Promise<void>>();
   readonly #signal = new Signal();
   #position: number;
   #failure: unknown;
@@ -43,18 +37,16 @@ export class LogConsumer {
     setMaxListeners(0, stopping);
     const leave = tail.observe(wake);
     stopping.addEventListener('abort', wake, { once: true });
+    const lanes = this.#lanes(stopping);
     while (!stopping.aborted) {
       const events = await this.#read();
       const now = Date.now();
-      for (const event of events) this.#accept(event, now, stopping);
+      for (const event of events) this.#accept(event, now, lanes);
       if (events.length > 0) await nextTurn();
       else await this.#signal.wait(STANDBY_MS);
     }
     leave();
-    const drained = new AbortController();
-    const late = sleep(DRAIN_MS, undefined, { signal: drained.signal }).catch(() => {});
-    await Promise.race([Promise.all(this.#serving), late]);
-    drained.abort();
+    await lanes.drain();
     await checkpoint.close();
   }
 
@@ -83,36 +75,28 @@ export class LogConsumer {
     }
   }
 
-  #accept(event: LoggedEvent, now: number, stopping: AbortSignal): void {
-    const { handlers, progress, checkpoint } = this.parts;
-    this.#position = event.position;
-    if (handlers.of(event.type).length === 0) {
-      progress.skip(event.position);
-      return checkpoint.advanced();
-    }
-    const work = { event, held: progress.begin(event.position, now) };
-    const question = `${event.tenant}\n${event.stream}`;
-    const lane = this.#lanes.get(question);
-    if (lane !== undefined) {
-      lane.push(work);
-      return;
-    }
-    const serving = this.#serve(question, [work], stopping);
-    this.#serving.add(serving);
-    serving.finally(() => this.#serving.delete(serving));
-  }
-
-  async #serve(question: string, lane: Work[], stopping: AbortSignal): Promise<void> {
+  #lanes(stopping: AbortSignal): Lanes<LoggedEvent> {
     const { delivery, progress, checkpoint } = this.parts;
-    this.#lanes.set(question, lane);
-    // Events that join the lane meanwhile are part of the loop.
-    for (const { event, held } of lane) {
-      // What is left when it stops is delivered again, by the next active member.
-      if (!(await delivery.deliver(event, stopping))) return;
-      progress.finish(held);
+    const advanced = () => {
       checkpoint.advanced();
       this.#signal.raise();
+    };
+    return new Lanes({
+      progress,
+      deliver: (event, signal) => delivery.deliver(event, signal),
+      advanced,
+      stopping,
+    });
+  }
+
+  #accept(event: LoggedEvent, now: number, lanes: Lanes<LoggedEvent>): void {
+    const { handlers, progress, checkpoint } = this.parts;
+    this.#position = event.position;
+    if (handlers.of(event.type).length > 0) {
+      lanes.accept(event, { question: `${event.tenant}\n${event.stream}`, place: event.position, now });
+    } else {
+      progress.skip(event.position);
+      checkpoint.advanced();
     }
-    this.#lanes.delete(question);
   }
 }
