@@ -3,12 +3,12 @@ export default {
   roots: ['<rootDir>/libs', '<rootDir>/services', '<rootDir>/test'],
   testMatch: ['**/*.spec.ts'],
   testEnvironment: 'node',
-  globalSetup: '<rootDir>/test/support/postgres-setup.mjs',
-  globalTeardown: '<rootDir>/test/support/postgres-teardown.mjs',
+  globalSetup: '<rootDir>/test/support/setup.mjs',
+  globalTeardown: '<rootDir>/test/support/teardown.mjs',
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: {
     '^(\\.{1,2}/.*)\\.js$': '$1',
-    '^#(contracts|domain|eventlog|bus|platform)$': '<rootDir>/libs/$1/index.ts',
+    '^#(contracts|domain|eventlog|bus|platform|service)$': '<rootDir>/libs/$1/index.ts',
     '^#kafka$': '<rootDir>/libs/bus/kafka/index.ts',
   },
   transform: {

@@ -3,5 +3,6 @@ import './typescript.mjs';
 
 export default async function setup() {
   const { startForAllTests } = await import('./postgres-server.ts');
-  await startForAllTests();
+  const { offerKafka } = await import('./kafka-server.ts');
+  await Promise.all([startForAllTests(), offerKafka()]);
 }

@@ -1,0 +1,2 @@
+export function missing(): Promise<string | undefined>;
+export function kafkaJars(): Promise<string>;
