@@ -70,6 +70,11 @@ export class Consumer {
     this.controller = Handlers;
   }
 
+  /** To join with. */
+  get settings(): { readonly group: string; readonly controllers: readonly Type[] } {
+    return { group: this.group, controllers: [this.controller] };
+  }
+
   /** How often an event was handled to the end. */
   times({ position }: Published): number {
     return this.done.filter(({ event }) => event.position === position).length;

@@ -80,10 +80,12 @@ export function describeMembers(inGroup: InGroup): void {
       'lets the handlers that run finish, records them, and begins nothing new',
       inGroup(async (group) => {
         const gate = new Gate();
-        const running = await group.bus.ask();
-        const next = await group.bus.answer(running.question);
+        const before = await group.bus.ask();
         const consumer = group.consumer(({ event }) => (event.id === running.id ? gate.pass() : undefined));
         const member = await group.join([consumer]);
+        await eventually(() => group.bus.isRecorded(group.name, before));
+        const running = await group.bus.ask();
+        const next = await group.bus.answer(running.question);
         await gate.reached;
         let stopped = false;
         const stopping = member.stop().then(() => {

@@ -1,4 +1,4 @@
-import type { IHeaders, Message } from 'kafkajs';
+import type { KafkaMessage, Message } from 'kafkajs';
 import { type RecordHeaders, RecordHeadersSchema } from '#contracts';
 import type { BusEvent } from '../contract.js';
 
@@ -37,7 +37,7 @@ export function recordOf(event: Publishable): Message {
 }
 
 /** Throws an error that says what is wrong with a record that nobody of ours has written. */
-export function eventOf({ headers, value }: { headers?: IHeaders; value: Buffer | null }): RecordedEvent {
+export function eventOf({ headers, value }: Pick<KafkaMessage, 'headers' | 'value'>): RecordedEvent {
   const texts = Object.fromEntries(Object.entries(headers ?? {}).map(([name, text]) => [name, String(text)]));
   const parsed = RecordHeadersSchema.safeParse(texts);
   if (!parsed.success) {

@@ -1,4 +1,4 @@
-import { type Admin, type ITopicConfig, type Kafka, KafkaJSProtocolError } from 'kafkajs';
+import kafkajs, { type Admin, type ITopicConfig, type Kafka } from 'kafkajs';
 import { deadLetterTopicOf } from '#contracts';
 import type { KafkaConfig } from './settings.js';
 
@@ -6,8 +6,17 @@ import type { KafkaConfig } from './settings.js';
 const RELAY_SEGMENT_BYTES = 8 * 1024 * 1024;
 const RELAY_SEGMENT_MS = 60 * 60 * 1_000;
 
+type TopicSettings = Pick<
+  KafkaConfig,
+  | 'KAFKA_QUESTIONS_TOPIC'
+  | 'KAFKA_OUTCOMES_TOPIC'
+  | 'KAFKA_RELAY_TOPIC'
+  | 'KAFKA_PARTITIONS'
+  | 'KAFKA_REPLICATION'
+>;
+
 /** Makes the topics that are missing; those that are there stay as they are. Safe when many processes do it at once. */
-export async function ensureTopics(kafka: Kafka, config: KafkaConfig): Promise<void> {
+export async function ensureTopics(kafka: Kafka, config: TopicSettings): Promise<void> {
   const admin = kafka.admin();
   await admin.connect();
   try {
@@ -18,7 +27,7 @@ export async function ensureTopics(kafka: Kafka, config: KafkaConfig): Promise<v
   }
 }
 
-function topicsOf(config: KafkaConfig): ITopicConfig[] {
+function topicsOf(config: TopicSettings): ITopicConfig[] {
   const replicationFactor = config.KAFKA_REPLICATION === 0 ? -1 : config.KAFKA_REPLICATION;
   const topic = (
     name: string,
@@ -60,5 +69,5 @@ function isThereAlready(error: unknown): boolean {
   if (error instanceof AggregateError) return error.errors.every(isThereAlready);
   const errors: unknown = (error as { errors?: unknown }).errors;
   if (Array.isArray(errors)) return errors.every(isThereAlready);
-  return error instanceof KafkaJSProtocolError && error.type === 'TOPIC_ALREADY_EXISTS';
+  return error instanceof kafkajs.KafkaJSProtocolError && error.type === 'TOPIC_ALREADY_EXISTS';
 }
