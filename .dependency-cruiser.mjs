@@ -31,6 +31,7 @@ export default {
     ofTheHouseOnly('platform', ['contracts']),
     ofTheHouseOnly('eventlog', ['contracts']),
     ofTheHouseOnly('bus', ['contracts', 'eventlog', 'platform']),
+    ofTheHouseOnly('service', ['contracts', 'eventlog', 'bus', 'platform']),
     {
       name: 'libs-import-no-service',
       severity: 'error',

@@ -1,24 +1,19 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import type pg from 'pg';
-import { ACCESS_SCOPES, DEFAULT_TENANT } from '#contracts';
-import { installKey, newSecret } from '#platform';
+import { newSecret } from '#platform';
+import type { HostSettings } from './settings.js';
 
-const ADMIN = { subject: 'admin', scopes: ACCESS_SCOPES, tenant: DEFAULT_TENANT };
+export interface AdminKey {
+  readonly secret: string;
+  /** Where this installation keeps it. */
+  readonly file?: string;
+}
 
-/** Installs the operator's key: the given one, else the one in `DATA_DIR/admin.key`, which is made when it is missing. */
-export async function installAdminKey(
-  pool: pg.Pool,
-  given: string | undefined,
-  dataDir: string,
-): Promise<string | undefined> {
-  if (given !== undefined) {
-    await installKey(pool, given, ADMIN);
-    return undefined;
-  }
-  const file = resolve(join(dataDir, 'admin.key'));
-  await installKey(pool, await readOrMake(file, dataDir), ADMIN);
-  return file;
+/** The operator's key: the given one, else the one in `DATA_DIR/admin.key`, which is made when it is missing. */
+export async function adminKeyOf({ SETTLED_ADMIN_KEY: given, DATA_DIR }: HostSettings): Promise<AdminKey> {
+  if (given !== undefined) return { secret: given };
+  const file = resolve(join(DATA_DIR, 'admin.key'));
+  return { secret: await readOrMake(file, DATA_DIR), file };
 }
 
 async function readOrMake(file: string, dataDir: string): Promise<string> {

@@ -1,26 +1,42 @@
-import { Shutdown } from '#platform';
-import { startHost } from './host.js';
-import { hostSettings } from './settings.js';
+import { migrationsFolder } from '#eventlog';
+import { createPool, installAdminKey, type Logger, migrate, type Shutdown } from '#platform';
+import { type Database, runProcess, startServices } from '#service';
+import { expiryService } from '../expiry/service.js';
+import { questionsService } from '../questions/service.js';
+import { adminKeyOf } from './admin-key.js';
+import { type HostSettings, hostSettings } from './settings.js';
 
-const shutdown = new Shutdown();
-for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-  process.once(signal, () => {
-    shutdown.run().then(() => process.exit(0), fail);
+await runProcess('settled', async (environment, shutdown) => {
+  const settings = hostSettings(environment);
+  let notice: string | undefined;
+  const url = await startServices({
+    settings,
+    shutdown,
+    ...(settings.DATABASE_URL === undefined && {
+      openDatabase: (logger) => openEmbedded(settings, logger, shutdown),
+    }),
+    prepare: async ({ connection, pool }) => {
+      await migrate(connection, migrationsFolder);
+      const { secret, file } = await adminKeyOf(settings);
+      await installAdminKey(pool, secret);
+      if (file !== undefined) notice = `settled admin key in ${file}`;
+    },
+    services: [questionsService, expiryService],
   });
-}
+  return { url, notice };
+});
 
-try {
-  const host = await startHost(hostSettings(process.env), shutdown);
-  if (host.adminKeyFile !== undefined) console.log(`settled admin key in ${host.adminKeyFile}`);
-  console.log(`settled ready url=${host.url}`);
-} catch (error) {
-  await shutdown.run().catch(() => {});
-  fail(error);
-}
-
-/** One line that says what is wrong; LOG_LEVEL=debug shows where. */
-function fail(error: unknown): never {
-  const message = error instanceof Error ? error.message : String(error);
-  console.error(process.env.LOG_LEVEL === 'debug' ? error : `settled: ${message}`);
-  process.exit(1);
+/** A pool on an embedded database, which follows it when that has to be started again. */
+async function openEmbedded(
+  { DATA_DIR, DATABASE_POOL_SIZE }: HostSettings,
+  logger: Logger,
+  shutdown: Shutdown,
+): Promise<Database> {
+  // Loaded only where it is needed.
+  const { EmbeddedDatabase } = await import('./embedded-database.js');
+  const embedded = new EmbeddedDatabase(DATA_DIR, logger);
+  shutdown.add(() => embedded.stop());
+  const pool = createPool(embedded.connection, DATABASE_POOL_SIZE);
+  await embedded.start((connection) => Object.assign(pool.options, connection));
+  return { connection: embedded.connection, pool };
 }

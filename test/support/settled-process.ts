@@ -2,17 +2,21 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 import type { AccessScope } from '#contracts';
 
 const READY_TIMEOUT_MS = 60_000;
-const MAIN = new URL('../../dist/services/settled/main.js', import.meta.url).pathname;
+const SERVICES = new URL('../../dist/services/', import.meta.url);
+
+/** What a process runs: all in one, as `npm start` does, or one service. */
+export type Program = 'settled' | 'questions' | 'expiry';
 
 export interface Caller {
   readonly subject: string;
   readonly key: string;
 }
 
-/** A real Settled in a process of its own, as `npm start` runs it. */
+/** A real Settled in a process of its own. */
 export class SettledProcess {
   private constructor(
     readonly url: string,
@@ -24,8 +28,10 @@ export class SettledProcess {
   static async start(
     environment: Record<string, string>,
     adminKey = randomBytes(24).toString('hex'),
+    program: Program = 'settled',
   ): Promise<SettledProcess> {
-    const child = spawn(process.execPath, [decodeURIComponent(MAIN)], {
+    const main = fileURLToPath(new URL(`${program}/main.js`, SERVICES));
+    const child = spawn(process.execPath, [main], {
       env: {
         PATH: process.env.PATH ?? '',
         LOG_LEVEL: 'warn',
@@ -95,7 +101,7 @@ async function readyUrl(child: ChildProcess): Promise<string> {
   const timer = setTimeout(() => child.kill('SIGKILL'), READY_TIMEOUT_MS);
   try {
     for await (const line of createInterface({ input: child.stdout })) {
-      const url = /^settled ready url=(\S+)$/.exec(line)?.[1];
+      const url = /^settled.* ready url=(\S+)$/.exec(line)?.[1];
       if (url !== undefined) return url;
     }
     throw new Error('the process ended before it was ready');

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type pg from 'pg';
 import { v7 as uuidv7 } from 'uuid';
-import type { AccessScope, Key } from '#contracts';
+import { ACCESS_SCOPES, type AccessScope, DEFAULT_TENANT, type Key } from '#contracts';
 import { inTransaction } from '../database.js';
 
 export const KEY_PREFIX = 'stl_';
@@ -51,9 +51,9 @@ export async function insertKey(client: Pick<pg.Pool, 'query'>, secret: string, 
   return rows[0] as Key;
 }
 
-/** Makes sure that a secret chosen by the operator is a key. */
-export async function installKey(pool: pg.Pool, secret: string, key: NewKey): Promise<void> {
-  await pool.query(INSTALL, [uuidv7(), key.tenant, key.subject, key.scopes, hashOf(secret)]);
+/** Makes sure that a secret chosen by the operator is the key of an admin who may do everything. */
+export async function installAdminKey(pool: pg.Pool, secret: string): Promise<void> {
+  await pool.query(INSTALL, [uuidv7(), DEFAULT_TENANT, 'admin', ACCESS_SCOPES, hashOf(secret)]);
 }
 
 /** The live keys of a tenant, or of all when it is null, oldest first. */

@@ -2,7 +2,7 @@ import { type DynamicModule, Module } from '@nestjs/common';
 import type { Registry } from 'prom-client';
 import { METRICS, OperationsController, Readiness, RouteTable, VERSION } from '#platform';
 
-export interface HostParts {
+export interface ModuleParts {
   readonly imports: readonly DynamicModule[];
   readonly readiness: Readiness;
   readonly routes: RouteTable;
@@ -10,12 +10,12 @@ export interface HostParts {
   readonly version: string;
 }
 
-/** The all-in-one application: the modules of the services, and the operations endpoints. */
+/** The application of a process: the modules of its services, and the operations endpoints. */
 @Module({})
-export class HostModule {
-  static of({ imports, readiness, routes, metrics, version }: HostParts): DynamicModule {
+export class ServiceModule {
+  static of({ imports, readiness, routes, metrics, version }: ModuleParts): DynamicModule {
     return {
-      module: HostModule,
+      module: ServiceModule,
       imports: [...imports],
       controllers: [OperationsController],
       providers: [
