@@ -1,0 +1,120 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type Envelope, OUTCOMES_TOPIC, QUESTIONS_TOPIC } from '#contracts';
+import { eventOf } from '#kafka';
+import { createTestDatabase, type TestDatabase } from '../support/database.js';
+import { eventually } from '../support/eventually.js';
+import { describeWithKafka, type OwnBroker, ownBroker } from '../support/kafka.js';
+import { type Cast, cast } from '../support/races/instances.js';
+import { Ledger } from '../support/races/ledger.js';
+import { Load } from '../support/races/load.js';
+import { assertOneStory } from '../support/races/one-story.js';
+import type { Participant } from '../support/races/participant.js';
+import { readStoredLog } from '../support/races/stored-log.js';
+import { type Program, SettledProcess } from '../support/settled-process.js';
+import { readTopic } from '../support/topic-reader.js';
+
+/** `npm run test:faults` takes the long form. */
+const LONG = process.env.FAULTS === 'long';
+const QUESTIONS = LONG ? 5_000 : 300;
+const KILLS = LONG ? 30 : 4;
+const BROKER_RESTARTS = LONG ? 2 : 1;
+const TIMEOUT_MS = LONG ? 900_000 : 180_000;
+const LOAD_TIMEOUT_MS = TIMEOUT_MS / 2;
+const LONGEST_PAUSE_BEFORE_A_KILL_MS = 1_500;
+/** A relay that takes over waits for its predecessor's lease and transaction to end. */
+const PUBLISHED_WITHIN_MS = 60_000;
+
+describeWithKafka('publication, whatever is killed and when', () => {
+  let broker: OwnBroker;
+  let database: TestDatabase;
+  /** Each of them is the relay or stands by. */
+  const serving: SettledProcess[] = [];
+  let expiry: SettledProcess | undefined;
+  let people: Cast;
+  beforeAll(async () => {
+    [broker, database] = await Promise.all([ownBroker(), createTestDatabase()]);
+    const first = await start('questions');
+    serving.push(first, await start('questions', first.adminKey));
+    expiry = await start('expiry');
+    people = await cast(first);
+  });
+  afterAll(async () => {
+    await Promise.all([...serving, expiry].map((one) => one?.stop()));
+    await broker?.stop();
+    await database?.drop();
+  });
+
+  function start(program: Program, adminKey?: string): Promise<SettledProcess> {
+    const brokers = broker.brokers.join();
+    const environment = { DATABASE_URL: database.url, KAFKA_BROKERS: brokers, LOG_LEVEL: 'silent' };
+    return SettledProcess.start(environment, adminKey, program);
+  }
+
+  async function killOne(): Promise<void> {
+    const index = Math.floor(Math.random() * serving.length);
+    const victim = serving[index] as SettledProcess;
+    await pause(Math.random() * LONGEST_PAUSE_BEFORE_A_KILL_MS);
+    await victim.kill();
+    serving[index] = await start('questions', victim.adminKey);
+  }
+
+  async function trouble(): Promise<void> {
+    const everySoManyKills = Math.ceil(KILLS / (BROKER_RESTARTS + 1));
+    for (let kill = 1; kill <= KILLS; kill += 1) {
+      await killOne();
+      if (kill % everySoManyKills > 0 || kill === KILLS) continue;
+      await broker.kill();
+      await killOne();
+      await broker.restart();
+    }
+  }
+
+  /** What was asked while the server went away was settled by nobody. */
+  async function settleWhatIsOpen(agent: Participant): Promise<void> {
+    const { open } = await readStoredLog(database.connection);
+    await Promise.all(open.map(({ id }) => agent.cancel(id)));
+    expect((await readStoredLog(database.connection)).open).toEqual([]);
+  }
+
+  const read = (topic: string, count: number) =>
+    readTopic({ brokers: broker.brokers, topic, count, withinMs: PUBLISHED_WITHIN_MS });
+
+  test(
+    `${QUESTIONS} questions, ${KILLS} kills, ${BROKER_RESTARTS} restarts of the broker: each event once, in order`,
+    async () => {
+      const ledger = new Ledger();
+      const load = new Load(people, ledger, serving);
+      await trouble();
+      await eventually(() => ledger.acknowledged >= QUESTIONS * 1.75, LOAD_TIMEOUT_MS);
+      await load.stop();
+      const [instance] = serving as [SettledProcess];
+      const agent = people.agent.at(instance);
+      await ledger.verify(agent);
+      await settleWhatIsOpen(agent);
+      await assertOneStory(database.connection);
+      const { events, views } = await readStoredLog(database.connection);
+      expect(views.length).toBeGreaterThanOrEqual(QUESTIONS);
+
+      const published = (await read(QUESTIONS_TOPIC, events.length)).map(eventOf);
+      const facts = ({ position, id, type, tenant, stream, version }: (typeof events)[number]) =>
+        JSON.stringify([position, id, type, tenant, stream, version]);
+      const byPosition = published.toSorted((a, b) => a.position - b.position);
+      expect(byPosition.map((event) => facts(event as never))).toEqual(events.map(facts));
+      const versions = new Map<string, number>();
+      for (const { stream, version } of published) {
+        expect(version).toBe((versions.get(stream) ?? 0) + 1);
+        versions.set(stream, version);
+      }
+
+      const outcomes = await read(OUTCOMES_TOPIC, views.length);
+      const keys = outcomes.map(({ key }) => String(key));
+      expect(keys.toSorted()).toEqual(views.map(({ id }) => id).toSorted());
+      for (const { key, value } of outcomes) {
+        const outcome = JSON.parse(String(value)) as Envelope;
+        expect(outcome).toEqual(await agent.fetch(String(key)));
+      }
+    },
+    TIMEOUT_MS,
+  );
+});
