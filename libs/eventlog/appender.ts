@@ -1,13 +1,15 @@
 import type pg from 'pg';
 import { Batcher } from './batcher.js';
 import { fillCommitTimes } from './commit-times.js';
-import type { Append, AppendResult, LoggedEvent } from './entry.js';
+import { type Append, type AppendResult, EVENT_MAX_BYTES, EventTooLong, type LoggedEvent } from './entry.js';
 import { isolateFaults } from './item-faults.js';
 import { newId } from './new-id.js';
 import { separateRivals } from './rivals.js';
 import { textArray } from './text-array.js';
 
 const EVENT_SCHEMA = 1;
+/** Of one UTF-16 code unit. */
+const UTF8_MAX_BYTES = 3;
 const MAX_BATCH = 512;
 const MAX_WAITING = 50_000;
 
@@ -45,8 +47,9 @@ export class Appender {
 
   constructor(private readonly options: AppenderOptions) {}
 
-  append(item: Append): Promise<AppendResult> {
-    return this.#batcher.submit(item);
+  async append(item: Append): Promise<AppendResult> {
+    refuseTooLong(item);
+    return await this.#batcher.submit(item);
   }
 
   async #writeBatch(items: readonly Append[]): Promise<readonly AppendResult[]> {
@@ -63,6 +66,18 @@ export class Appender {
     this.counts.refused += items.length - events.length;
     if (events.length > 0) this.options.committed(events);
     return results;
+  }
+}
+
+function refuseTooLong({ entry: { data, stream, view } }: Append): void {
+  for (const text of [data, view?.envelope ?? '']) {
+    if (text.length * UTF8_MAX_BYTES <= EVENT_MAX_BYTES) continue;
+    const bytes = Buffer.byteLength(text);
+    if (bytes > EVENT_MAX_BYTES) {
+      throw new EventTooLong(
+        `An event of ${stream} has ${bytes} bytes, which is more than ${EVENT_MAX_BYTES}`,
+      );
+    }
   }
 }
 

@@ -33,6 +33,17 @@ export interface Entry {
   readonly view: QuestionView | null;
 }
 
+/**
+ * Of an event's data, and of the envelope after it, in bytes of UTF-8. A longer one is refused at once: in the log it would
+ * stand in the way of everything after it, since Kafka's brokers take records of up to 1 MiB by default.
+ */
+export const EVENT_MAX_BYTES = 896 * 1024;
+
+/** The event would be longer than `EVENT_MAX_BYTES`. Nothing was appended. */
+export class EventTooLong extends Error {
+  override readonly name = 'EventTooLong';
+}
+
 /** Commits together with the event: the retry of a request finds what the first attempt did. */
 export interface Idempotency {
   /** Digest of tenant, subject, route and the client's key. */

@@ -8,7 +8,7 @@ import { append, openLog, type TestLog } from '../../test/support/log.js';
 import { answer, ask, idempotency, note } from '../../test/support/log-entries.js';
 import { startProxy, type TcpProxy } from '../../test/support/tcp-proxy.js';
 import { createPool, isDatabaseUnavailable } from '../platform/database.js';
-import type { Append } from './entry.js';
+import { type Append, EVENT_MAX_BYTES } from './entry.js';
 import { EventLog } from './event-log.js';
 
 let database: TestDatabase;
@@ -44,7 +44,7 @@ function keyed(count: number): Append[] {
   return ids.map((id) => ask(id, { idempotency: idempotency(id, 'body', `result of ${id}`) }));
 }
 
-describe('an item that the database cannot take', () => {
+describe('an item that cannot be appended', () => {
   const bad: [string, () => Append][] = [
     ['an id that is no UUID', () => ask(randomUUID(), { view: { id: 'not-a-uuid' } })],
     ['U+0000 in its data', () => note(randomUUID(), 1, { data: '{"text":"\0"}' })],
@@ -52,11 +52,21 @@ describe('an item that the database cannot take', () => {
     ['a guard that is no instant', () => note(randomUUID(), 1, { guard: { notAfter: 'soon' } })],
     ['a first event without a deadline', () => ask(randomUUID(), { guard: {} })],
     ['a name too long for an index', () => ask(randomUUID(), { view: { asker: longName() } })],
+    ['data too long for a record of Kafka', () => note(randomUUID(), 1, { data: tooLong() })],
+    [
+      'an envelope too long for a record of Kafka',
+      () => ask(randomUUID(), { view: { envelope: tooLong() } }),
+    ],
   ];
 
   // Random, or it would be compressed below the limit.
   function longName(): string {
     return Array.from({ length: 400 }, () => randomUUID()).join('');
+  }
+
+  // In bytes, not in characters.
+  function tooLong(): string {
+    return JSON.stringify('€'.repeat(EVENT_MAX_BYTES / 3 + 1));
   }
 
   test.each(bad)('rejects alone, and its neighbours commit: %s', async (_what, make) => {

@@ -1,4 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { beforeAll, describe } from '@jest/globals';
+import { KAFKA_SETTINGS, type KafkaConfig } from '#bus';
+import { readSettings } from '#platform';
 import { startKafka } from '../../tools/kafka/broker.mjs';
 import { KAFKA_VARIABLE, NO_KAFKA_VARIABLE } from './kafka-server.js';
 
@@ -30,6 +33,24 @@ async function brokersOfTheRun(): Promise<readonly string[]> {
   const response = await fetch(address);
   if (!response.ok) throw new Error(await response.text());
   return (await response.json()) as string[];
+}
+
+/** Settings with topics and groups of the caller's own. */
+export function kafkaConfig({ brokers }: TestKafka): KafkaConfig {
+  return readSettings(KAFKA_SETTINGS, kafkaEnvironment({ brokers })) as KafkaConfig;
+}
+
+/** The same for a process. */
+export function kafkaEnvironment({ brokers }: TestKafka) {
+  const own = randomUUID();
+  return {
+    KAFKA_BROKERS: brokers.join(),
+    KAFKA_CLIENT_ID: own,
+    KAFKA_QUESTIONS_TOPIC: `questions-${own}`,
+    KAFKA_OUTCOMES_TOPIC: `outcomes-${own}`,
+    KAFKA_RELAY_TOPIC: `relay-${own}`,
+    KAFKA_PARTITIONS: '3',
+  };
 }
 
 /** A broker that a test may do anything to. */

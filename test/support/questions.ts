@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type AskBody, AskBodySchema, type Envelope, type QuestionEvent } from '#contracts';
+import { type AnswerBody, type AskBody, AskBodySchema, type Envelope, type QuestionEvent } from '#contracts';
 import {
   after,
   decide,
@@ -33,12 +33,20 @@ export function askQuestion(log: EventLog, change: Partial<AskBody> = {}): Promi
 }
 
 /** Answers a question that was asked so. */
-export async function answerQuestion(log: EventLog, id: string): Promise<LoggedEvent> {
+export function answerQuestion(log: EventLog, id: string): Promise<LoggedEvent> {
+  return answer(log, id, { option: 'yes' });
+}
+
+export function answerInWords(log: EventLog, id: string, text: string): Promise<LoggedEvent> {
+  return answer(log, id, { text });
+}
+
+async function answer(log: EventLog, id: string, body: AnswerBody): Promise<LoggedEvent> {
   const { question, now } = await log.load({ tenant: TENANT, id, subject: RESPONDER });
   if (question === null) throw new Error(`There is no question ${id}`);
   const state = stateOf(JSON.parse(question.envelope) as Envelope, question.defaultOption);
-  const choice = { body: { option: 'yes' } };
-  return record(log, state, { kind: 'AnswerQuestion', by: RESPONDER, memberSince: null, choice, now });
+  const by = RESPONDER;
+  return record(log, state, { kind: 'AnswerQuestion', by, memberSince: null, choice: { body }, now });
 }
 
 export function idOf(event: Pick<LoggedEvent, 'stream'>): string {

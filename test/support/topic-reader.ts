@@ -21,7 +21,8 @@ export async function readTopic({ brokers, topic, count, withinMs }: TopicRead):
   const records: KafkaMessage[] = [];
   try {
     await consumer.connect();
-    await consumer.subscribe({ topics: [topic], fromBeginning: true });
+    const isThere = () => consumer.subscribe({ topics: [topic], fromBeginning: true }).then(() => true);
+    await eventually(() => isThere().catch(() => false), withinMs);
     await consumer.run({
       autoCommit: false,
       eachMessage: async ({ message }) => {
