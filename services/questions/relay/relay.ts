@@ -35,11 +35,11 @@ export class Relay {
   readonly #stopping = new AbortController();
   #running: Promise<void> | undefined;
   #leading = false;
-  #trouble: string | undefined;
+  #trouble: string | undefined = 'neither leads nor stands by yet';
+  #failuresInARow = 0;
   #position: number | undefined;
   /** Everything that was committed by then has been published. */
   #publishedUntilMs = Date.now();
-  #pauseMs = FIRST_PAUSE_MS;
   readonly #counts = { published: 0, failures: 0 };
 
   constructor(private readonly parts: RelayParts) {
@@ -89,8 +89,7 @@ export class Relay {
         await pause(LOOK_AGAIN_MS, stopping);
       } catch (error) {
         this.#failed(error);
-        await pause(this.#pauseMs, stopping);
-        this.#pauseMs = Math.min(this.#pauseMs * 2, LONGEST_PAUSE_MS);
+        await pause(Math.min(FIRST_PAUSE_MS * 2 ** (this.#failuresInARow - 1), LONGEST_PAUSE_MS), stopping);
       }
     }
     this.#leading = false;
@@ -146,21 +145,27 @@ export class Relay {
 
   #leads(position: number): void {
     this.#leading = true;
-    this.#trouble = undefined;
-    this.#pauseMs = FIRST_PAUSE_MS;
     this.#position = position;
+    this.#isWell();
     this.parts.logger.info({ position }, 'the relay leads');
   }
 
   #standsBy(): void {
     this.#leading = false;
+    this.#isWell();
+  }
+
+  #isWell(): void {
     this.#trouble = undefined;
+    this.#failuresInARow = 0;
   }
 
   #failed(error: unknown): void {
+    this.#leading = false;
     this.#counts.failures += 1;
+    this.#failuresInARow += 1;
     const reason = error instanceof Error ? error.message : String(error);
-    if (this.#trouble === undefined) {
+    if (this.#failuresInARow === 1) {
       this.parts.logger.warn({ error: reason }, 'the relay cannot publish; it tries again until it can');
     }
     this.#trouble = `cannot publish to Kafka: ${reason}`;
