@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
 import { describeWithKafka, kafkaEnvironment, type OwnBroker, ownBroker } from '../support/kafka.js';
+import { inLanes } from '../support/races/in-lanes.js';
 import { type Cast, cast } from '../support/races/instances.js';
 import { Ledger } from '../support/races/ledger.js';
 import { Load } from '../support/races/load.js';
@@ -69,7 +70,7 @@ describeWithKafka('publication, whatever is killed and when', () => {
   /** What was asked while the server went away was settled by nobody. */
   async function settleWhatIsOpen(agent: Participant): Promise<void> {
     const { open } = await readStoredLog(database.connection);
-    await Promise.all(open.map(({ id }) => agent.cancel(id)));
+    await inLanes(open, ({ id }) => agent.cancel(id));
     expect((await readStoredLog(database.connection)).open).toEqual([]);
   }
 

@@ -1,5 +1,6 @@
 import { expect } from '@jest/globals';
 import type { Envelope } from '#contracts';
+import { inLanes } from './in-lanes.js';
 import { type Participant, Refused } from './participant.js';
 import { untilDone } from './until-done.js';
 
@@ -40,10 +41,10 @@ export class Ledger {
 
   /** Fails unless all that was acknowledged is there, and all that was not heard of can be had by a retry. */
   async verify(agent: Participant): Promise<void> {
-    const retries = this.#unheard.splice(0).map((send) => untilDone(() => send(agent)));
-    for (const question of await Promise.all(retries)) this.#note(question);
-    const fetches = [...this.#told.keys()].map((id) => agent.fetch(id));
-    for (const question of await Promise.all(fetches)) this.#note(question);
+    const retry = (send: Send) => untilDone(() => send(agent));
+    for (const question of await inLanes(this.#unheard.splice(0), retry)) this.#note(question);
+    const fetch = (id: string) => agent.fetch(id);
+    for (const question of await inLanes([...this.#told.keys()], fetch)) this.#note(question);
   }
 
   #note(question: Envelope): void {

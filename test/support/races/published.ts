@@ -4,6 +4,7 @@ import type pg from 'pg';
 import type { Envelope } from '#contracts';
 import { eventOf } from '#kafka';
 import { readTopic } from '../topic-reader.js';
+import { inLanes } from './in-lanes.js';
 import type { Participant } from './participant.js';
 import { readStoredLog } from './stored-log.js';
 
@@ -38,9 +39,8 @@ export async function assertPublishedOnce({ environment, connection, agent }: Pu
   const settled = views.filter(({ state }) => state !== 'pending');
   const outcomes = await read(environment.KAFKA_OUTCOMES_TOPIC, settled.length);
   expect(outcomes.map(keyOf).toSorted()).toEqual(settled.map(({ id }) => id).toSorted());
-  for (const outcome of outcomes) {
-    expect(JSON.parse(String(outcome.value)) as Envelope).toEqual(await agent.fetch(keyOf(outcome)));
-  }
+  const fetched = await inLanes(outcomes, (outcome) => agent.fetch(keyOf(outcome)));
+  expect(outcomes.map(({ value }) => JSON.parse(String(value)) as Envelope)).toEqual(fetched);
 }
 
 interface Facts {
