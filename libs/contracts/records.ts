@@ -9,6 +9,9 @@ export const OUTCOMES_TOPIC = 'settled.outcomes.v1';
 /** Of the relay alone: how far it has published. */
 export const RELAY_TOPIC = 'settled.relay.v1';
 
+/** Of the first two topics, when they are made with nothing else set. */
+export const DEFAULT_PARTITIONS = 12;
+
 /** Where records go that a consumer group gave up on. */
 export function deadLetterTopicOf(topic: string): string {
   return `${topic}.dlq`;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { OUTCOMES_TOPIC, QUESTIONS_TOPIC, RELAY_TOPIC } from '#contracts';
+import { DEFAULT_PARTITIONS, OUTCOMES_TOPIC, QUESTIONS_TOPIC, RELAY_TOPIC } from '#contracts';
 import { integerSetting, type Settings } from '#platform';
 
 const BROKERS = /^[^\s,:]+:\d{1,5}(\s*,\s*[^\s,:]+:\d{1,5})*$/;
@@ -59,8 +59,8 @@ export const KAFKA_SETTINGS = {
     about: `Topic of the relay's own checkpoint. Default \`${RELAY_TOPIC}\``,
   },
   KAFKA_PARTITIONS: {
-    schema: integerSetting(1, 10_000, 12),
-    about: 'Partitions of the first two topics, when they are made. Default `12`',
+    schema: integerSetting(1, 10_000, DEFAULT_PARTITIONS),
+    about: `Partitions of the first two topics, when they are made. Default \`${DEFAULT_PARTITIONS}\``,
   },
   KAFKA_REPLICATION: {
     schema: integerSetting(1, 100, 0),
