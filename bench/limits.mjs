@@ -45,3 +45,9 @@ export const BIG_LOG_ROUNDS = 5;
 
 export const STARTUPS_PER_TARGET = 3;
 export const INSTALL_TIMEOUT_MS = 180_000;
+
+export const RELAY_EVENTS = 50_000;
+export const RELAY_LOOK_AGAIN_MS = 20;
+export const RELAY_TIMEOUT_MS = 60_000;
+export const LAG_EVENTS_PER_SECOND = 500;
+export const LAG_OBSERVED_MS = 15_000;

@@ -4,6 +4,7 @@ import { cleanUpAtTheEnd } from './processes/ending.mjs';
 import { reportBigLog } from './report/big-log.mjs';
 import { reportCycles } from './report/cycles.mjs';
 import { reportDeadline } from './report/deadline.mjs';
+import { reportDistributed } from './report/distributed.mjs';
 import { reportIdleWaits } from './report/idle-waits.mjs';
 import { markdown } from './report/markdown.mjs';
 import { reportReads } from './report/reads.mjs';
@@ -12,6 +13,7 @@ import { reportStartup } from './report/startup.mjs';
 import { bigLog } from './scenarios/big-log.mjs';
 import { cycles } from './scenarios/cycles.mjs';
 import { deadline } from './scenarios/deadline.mjs';
+import { distributed } from './scenarios/distributed.mjs';
 import { idleWaits } from './scenarios/idle-waits.mjs';
 import { reads } from './scenarios/reads.mjs';
 import { size } from './scenarios/size.mjs';
@@ -22,6 +24,7 @@ const SCENARIOS = {
   reads: { run: reads, report: reportReads },
   'idle-waits': { run: idleWaits, report: reportIdleWaits },
   deadline: { run: deadline, report: reportDeadline },
+  distributed: { run: distributed, report: reportDistributed },
   startup: { run: startup, report: reportStartup },
   size: { run: size, report: reportSize },
   'big-log': { run: bigLog, report: reportBigLog },

@@ -25,9 +25,10 @@ export class RestUser {
   #askHeaders;
   #answerHeaders;
 
-  constructor({ origin, askKey, answerKey }) {
+  /** `waitOrigin`: the instance at which to wait, when it is another one. */
+  constructor({ origin, waitOrigin = origin, askKey, answerKey }) {
     this.#front = connectionTo(origin);
-    this.#parked = connectionTo(origin);
+    this.#parked = connectionTo(waitOrigin);
     this.#askHeaders = ['authorization', `Bearer ${askKey}`];
     this.#answerHeaders = ['authorization', `Bearer ${answerKey}`, 'content-type', 'application/json'];
   }

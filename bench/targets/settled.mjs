@@ -4,10 +4,10 @@ import { fileURLToPath } from 'node:url';
 import { RestUser } from '../client/rest-user.mjs';
 import { startNode } from './start-node.mjs';
 
-const REPOSITORY = fileURLToPath(new URL('../../', import.meta.url));
+export const REPOSITORY = fileURLToPath(new URL('../../', import.meta.url));
 const SCRIPT = fileURLToPath(new URL('../../dist/services/settled/main.js', import.meta.url));
 const KEY_TIMEOUT_MS = 10_000;
-const ADMIN_KEY = `bench-${randomBytes(24).toString('hex')}`;
+export const ADMIN_KEY = `bench-${randomBytes(24).toString('hex')}`;
 
 export const settled = {
   name: 'settled',
@@ -24,20 +24,23 @@ export const settled = {
       directory,
     });
     const origin = program.match[1];
-    let keys = null;
-    const target = { ...settled, program, user: () => new RestUser({ origin, ...keys }) };
     try {
-      keys = {
-        askKey: await makeKey(origin, { subject: 'agent:bench', scopes: ['ask'] }),
-        answerKey: await makeKey(origin, { subject: 'user:ada', scopes: ['answer'] }),
-      };
+      const keys = await makeKeys(origin);
+      return { ...settled, program, user: () => new RestUser({ origin, ...keys }) };
     } catch (error) {
       await program.stop();
       throw error;
     }
-    return target;
   },
 };
+
+/** For who asks and who answers. */
+export async function makeKeys(origin) {
+  return {
+    askKey: await makeKey(origin, { subject: 'agent:bench', scopes: ['ask'] }),
+    answerKey: await makeKey(origin, { subject: 'user:ada', scopes: ['answer'] }),
+  };
+}
 
 async function makeKey(origin, principal) {
   const response = await fetch(`${origin}/v1/keys`, {
