@@ -9,6 +9,8 @@ import { readCheckpoint } from './checkpoint.js';
 
 /** The broker gives up on a transaction whose producer is silent for this long. */
 const TRANSACTION_TIMEOUT_MS = 15_000;
+/** A broker answers that a transaction is over a little before it is: who begins the next one then is to try again. */
+const RETRY = { initialRetryTime: 5, maxRetryTime: 1_000, retries: 12 };
 const DISCONNECT_MS = 2_000;
 const STREAM_PREFIX = 'question:';
 const FIRST_TYPE = 'question.asked';
@@ -33,6 +35,7 @@ export class RelayTerm {
       idempotent: true,
       maxInFlightRequests: 1,
       transactionTimeout: TRANSACTION_TIMEOUT_MS,
+      retry: RETRY,
       allowAutoTopicCreation: false,
       createPartitioner: Partitioners.DefaultPartitioner,
     });
