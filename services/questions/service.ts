@@ -14,8 +14,10 @@ export async function questionsService(parts: ServiceParts): Promise<Service> {
 async function startRelay({ settings, log, connection, logger, metrics, readiness, shutdown }: ServiceParts) {
   if (!usesKafka(settings)) return;
   // Loaded only where it is needed.
+  const { kafkaClient } = await import('#kafka');
   const { Relay } = await import('./relay/relay.js');
-  const relay = new Relay({ log, connection, kafka: settings, logger, metrics });
+  const kafka = kafkaClient(settings, logger);
+  const relay = new Relay({ log, connection, kafka, settings, logger, metrics });
   readiness.add('relay', () => relay.health());
   shutdown.add(() => within(STOP_MS, relay.stop()));
   relay.start();

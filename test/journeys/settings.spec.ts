@@ -24,12 +24,30 @@ describe('a bad value stops the process with one line that names the variable an
     ['AUTH_JWKS_URL', 'nonsense'],
     ['AUTH_JWKS_URL', 'file:///etc/passwd'],
     ['LOG_LEVEL', 'loud'],
+    ['KAFKA_BROKERS', 'localhost'],
+    ['KAFKA_BROKERS', 'kafka://localhost:9092'],
+    ['KAFKA_TLS', 'yes'],
+    ['KAFKA_SASL_MECHANISM', 'kerberos'],
+    ['KAFKA_QUESTIONS_TOPIC', 'with a space'],
+    ['KAFKA_PARTITIONS', '0'],
+    ['KAFKA_REPLICATION', 'all'],
   ])('%s=%s', async (name, value) => {
     const { code, lines } = await launchInVain({ DATABASE_URL: database.url, [name]: value });
     expect(lines).toStrictEqual([expect.stringContaining(name)]);
     expect(lines[0]?.length).toBeGreaterThan(name.length + 20);
     expect(code).not.toBe(0);
     expect(code).not.toBeNull();
+  });
+
+  test.each([
+    ['KAFKA_SASL_MECHANISM', { KAFKA_SASL_MECHANISM: 'plain' }],
+    ['KAFKA_SASL_MECHANISM', { KAFKA_SASL_MECHANISM: 'scram-sha-256', KAFKA_SASL_USERNAME: 'settled' }],
+    ['KAFKA_TLS_CA_FILE', { KAFKA_TLS: 'true', KAFKA_TLS_CA_FILE: '/no/such/file' }],
+  ])('%s that does not fit: %j', async (name, settings) => {
+    const environment = { DATABASE_URL: database.url, KAFKA_BROKERS: '127.0.0.1:1', ...settings };
+    const { code, lines } = await launchInVain(environment as Record<string, string>);
+    expect(lines).toStrictEqual([expect.stringContaining(`settled: ${name}: `)]);
+    expect(code).toBe(1);
   });
 
   test('and does not print a secret', async () => {

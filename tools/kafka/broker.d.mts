@@ -6,4 +6,10 @@ export interface Broker {
   stop(): Promise<void>;
   kill(): Promise<void>;
 }
-export function startKafka(options?: { port?: number; dataDir?: string }): Promise<Broker>;
+export interface BrokerOptions {
+  readonly port?: number;
+  readonly dataDir?: string;
+  readonly settings?: (usual: Readonly<Record<string, string>>) => Readonly<Record<string, string>>;
+  readonly scram?: readonly string[];
+}
+export function startKafka(options?: BrokerOptions): Promise<Broker>;

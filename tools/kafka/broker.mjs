@@ -27,15 +27,17 @@ const WATCHED = '"$@" </dev/null & echo "pid $!"; cat >/dev/null; kill -9 $! 2>/
 /**
  * Starts Apache Kafka as one KRaft node that only this machine reaches. Resolves when it takes connections, with
  * `{brokers, port, dataDir, pid, stop, kill}`. With a `port` and `dataDir` of an earlier one it is that one again; a data
- * directory that is not given is removed by `stop`.
+ * directory that is not given is removed by `stop`. `settings` makes properties that are added, out of those that
+ * there would be; `scram` are credentials to begin with, as `--add-scram` of Kafka's storage tool takes them.
  */
-export async function startKafka({ port, dataDir } = {}) {
+export async function startKafka({ port, dataDir, settings, scram = [] } = {}) {
   const jars = await kafkaJars();
   const folder = dataDir ?? mkdtempSync(join(tmpdir(), 'settled-kafka-'));
   const [own, controller] = [port ?? (await freePort()), await freePort()];
-  const properties = writeProperties(folder, own, controller);
+  const usual = propertiesOf(folder, own, controller);
+  const properties = writeProperties(folder, { ...usual, ...settings?.(usual) });
   const java = ['java', ...JVM, ...LOG, '-cp', join(jars, '*')];
-  if (!existsSync(join(folder, 'log', 'meta.properties'))) await format(java, properties);
+  if (!existsSync(join(folder, 'log', 'meta.properties'))) await format(java, properties, scram);
   const watcher = spawn('sh', ['-c', WATCHED, 'sh', ...java, 'kafka.Kafka', properties], {
     stdio: ['pipe', 'pipe', 'pipe'],
   });
@@ -75,8 +77,8 @@ export async function startKafka({ port, dataDir } = {}) {
   };
 }
 
-function writeProperties(folder, port, controllerPort) {
-  const settings = {
+function propertiesOf(folder, port, controllerPort) {
+  return {
     'process.roles': 'broker,controller',
     'node.id': 1,
     'controller.quorum.voters': `1@127.0.0.1:${controllerPort}`,
@@ -97,6 +99,9 @@ function writeProperties(folder, port, controllerPort) {
     'group.initial.rebalance.delay.ms': 0,
     'auto.create.topics.enable': false,
   };
+}
+
+function writeProperties(folder, settings) {
   mkdirSync(folder, { recursive: true });
   const file = join(folder, 'server.properties');
   writeFileSync(
@@ -108,8 +113,9 @@ function writeProperties(folder, port, controllerPort) {
   return file;
 }
 
-async function format([command, ...java], properties) {
+async function format([command, ...java], properties, scram) {
   const args = [...java, 'kafka.tools.StorageTool', 'format', '-t', CLUSTER_ID, '-c', properties];
+  for (const credential of scram) args.push('--add-scram', credential);
   await promisify(execFile)(command, args, { timeout: FORMAT_TIMEOUT_MS });
 }
 

@@ -7,7 +7,7 @@ const CONNECT_TIMEOUT_MS = 3_000;
 const REQUEST_TIMEOUT_MS = 10_000;
 
 /**
- * A client of the configured brokers. Its own retries are few: whoever uses it starts afresh after an error, since after
+ * A client of the configured brokers. Throws when settings that belong together do not fit, or a file cannot be read. Its own retries are few: whoever uses it starts afresh after an error, since after
  * an uncertain outcome nothing that a producer or consumer remembers can be trusted.
  */
 export function kafkaClient(config: KafkaConfig, logger: Logger): Kafka {
@@ -31,13 +31,23 @@ export function kafkaClient(config: KafkaConfig, logger: Logger): Kafka {
 
 function tlsOf(config: KafkaConfig): NonNullable<ClientConfig['ssl']> {
   if (!config.KAFKA_TLS) return false;
-  const read = (file: string | undefined) => (file === undefined ? undefined : readFileSync(file, 'utf8'));
-  const ca = read(config.KAFKA_TLS_CA_FILE);
+  const ca = textOf(config, 'KAFKA_TLS_CA_FILE');
   return {
     ...(ca !== undefined && { ca: [ca] }),
-    cert: read(config.KAFKA_TLS_CERT_FILE),
-    key: read(config.KAFKA_TLS_KEY_FILE),
+    cert: textOf(config, 'KAFKA_TLS_CERT_FILE'),
+    key: textOf(config, 'KAFKA_TLS_KEY_FILE'),
   };
+}
+
+type FileSetting = 'KAFKA_TLS_CA_FILE' | 'KAFKA_TLS_CERT_FILE' | 'KAFKA_TLS_KEY_FILE';
+
+function textOf(config: KafkaConfig, name: FileSetting): string | undefined {
+  const file = config[name];
+  try {
+    return file === undefined ? undefined : readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new Error(`${name}: cannot be read: ${(error as Error).message}`);
+  }
 }
 
 function saslOf(config: KafkaConfig): SASLOptions {
@@ -47,6 +57,6 @@ function saslOf(config: KafkaConfig): SASLOptions {
     KAFKA_SASL_PASSWORD: password,
   } = config;
   if (username === undefined || password === undefined)
-    throw new Error(`KAFKA_SASL_MECHANISM=${mechanism} needs KAFKA_SASL_USERNAME and KAFKA_SASL_PASSWORD`);
+    throw new Error(`KAFKA_SASL_MECHANISM: ${mechanism} needs KAFKA_SASL_USERNAME and KAFKA_SASL_PASSWORD`);
   return { mechanism, username, password } as SASLOptions;
 }

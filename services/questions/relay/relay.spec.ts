@@ -44,7 +44,9 @@ describeWithKafka('the relay', (kafka) => {
   async function startRelay(connection = database.connection) {
     const { log, stop } = await openLog(connection);
     const metrics = createMetrics();
-    const relay = new Relay({ log, connection: database.connection, kafka: config, logger, metrics });
+    const kafka = kafkaClient(config, logger);
+    const { connection: lockedAt } = database;
+    const relay = new Relay({ log, connection: lockedAt, kafka, settings: config, logger, metrics });
     relay.start();
     stops.push(stop, () => relay.stop());
     const figure = async (name: string) => {

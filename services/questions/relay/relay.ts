@@ -1,7 +1,7 @@
+import type { Kafka } from 'kafkajs';
 import type pg from 'pg';
 import { GroupLock, type KafkaConfig, pause, Signal } from '#bus';
 import type { EventLog, LoggedEvent } from '#eventlog';
-import { kafkaClient } from '#kafka';
 import type { Health, Logger, Registry } from '#platform';
 import { cutByBytes } from './batches.js';
 import { registerRelayMetrics } from './metrics.js';
@@ -20,7 +20,8 @@ export interface RelayParts {
   /** Must be started before the relay. */
   readonly log: EventLog;
   readonly connection: pg.ClientConfig;
-  readonly kafka: KafkaConfig;
+  readonly kafka: Kafka;
+  readonly settings: KafkaConfig;
   readonly logger: Logger;
   readonly metrics: Registry;
 }
@@ -98,9 +99,9 @@ export class Relay {
 
   /** Publishes until the signal is aborted; rejects when it cannot. */
   async #lead(ending: AbortSignal): Promise<void> {
-    const { log, kafka, logger } = this.parts;
+    const { log, kafka, settings, logger } = this.parts;
     const news = new Signal();
-    const term = await RelayTerm.begin(kafkaClient(kafka, logger), kafka);
+    const term = await RelayTerm.begin(kafka, settings);
     const leave = log.tail.observe(() => news.raise());
     const wake = () => news.raise();
     ending.addEventListener('abort', wake, { once: true });
