@@ -1,10 +1,16 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
 import { eventually } from '../support/eventually.js';
 import { Gate } from '../support/gate.js';
 import { describeWithKafka } from '../support/kafka.js';
 import { Consumer } from './bus-harness.js';
 import { KafkaHarness, type KafkaMember } from './kafka-harness.js';
+
+const LONGER_THAN_A_SESSION_MS = 8_000;
+const OUTAGE_MS = 20_000;
+/** As much as it would take, were there no limit. */
+const FETCHED_WITHIN_MS = 1_500;
 
 const retry = { attempts: 2, firstPauseMs: 5, longestPauseMs: 20 };
 
@@ -76,10 +82,10 @@ describeWithKafka('a member of a group in Kafka', (kafka) => {
       await gate.reached;
       const second = new Consumer(group);
       const two = await join(second.settings);
-      // Longer than a session lasts: who does not show signs of life meanwhile is thrown out.
+      // Who does not show signs of life meanwhile is thrown out.
       await eventually(() => one.joins > 1 && two.joins > 0);
       const joins = one.joins + two.joins;
-      await new Promise((resolve) => setTimeout(resolve, 8_000));
+      await pause(LONGER_THAN_A_SESSION_MS);
       expect(one.joins + two.joins).toBe(joins);
       const others = await Promise.all(Array.from({ length: 12 }, () => bus.ask()));
       await eventually(() => others.every((event) => first.times(event) + second.times(event) === 1));
@@ -110,7 +116,7 @@ describeWithKafka('a member of a group in Kafka', (kafka) => {
       const member = await join(consumer.settings);
       const events = await Promise.all(Array.from({ length: 20 }, () => bus.ask()));
       await eventually(() => !member.health().ok);
-      await new Promise((resolve) => setTimeout(resolve, 10_000));
+      await pause(OUTAGE_MS);
       expect(consumer.done).toEqual([]);
       away = false;
       await eventually(() => events.every((event) => consumer.times(event) === 1));
@@ -125,7 +131,7 @@ describeWithKafka('a member of a group in Kafka', (kafka) => {
       const records = await bus.askMany(6_000);
       await join(consumer.settings);
       await gate.reached;
-      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      await pause(FETCHED_WITHIN_MS);
       gate.open();
       await eventually(() => consumer.done.length >= records);
       expect(new Set(consumer.done.map(({ event }) => event.id)).size).toBe(records);

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
 import { describeWithKafka, kafkaEnvironment, type OwnBroker, ownBroker } from '../support/kafka.js';
+import { figureOf } from '../support/metrics.js';
 import { inLanes } from '../support/races/in-lanes.js';
 import { type Cast, cast } from '../support/races/instances.js';
 import { Ledger } from '../support/races/ledger.js';
@@ -48,10 +49,12 @@ describeWithKafka('publication, whatever is killed and when', () => {
     return SettledProcess.start(environment, adminKey, program);
   }
 
+  /** The relay, or whichever while none leads. */
   async function killOne(): Promise<void> {
-    const index = Math.floor(Math.random() * serving.length);
-    const victim = serving[index] as SettledProcess;
     await pause(Math.random() * LONGEST_PAUSE_BEFORE_A_KILL_MS);
+    const leads = await Promise.all(serving.map((one) => figureOf(one, 'settled_relay_leader')));
+    const index = leads.includes(1) ? leads.indexOf(1) : Math.floor(Math.random() * serving.length);
+    const victim = serving[index] as SettledProcess;
     await victim.kill();
     serving[index] = await start('questions', victim.adminKey);
   }
