@@ -6,3 +6,4 @@ export * from './problem.js';
 export * from './queries.js';
 export * from './records.js';
 export * from './text.js';
+export * from './webhooks.js';
