@@ -1,0 +1,57 @@
+import { lookup } from 'node:dns';
+import { isIP, type LookupFunction } from 'node:net';
+import { Agent, buildConnector } from 'undici';
+import type { AddressPolicy } from './address-policy.js';
+
+const KEEP_ALIVE_MS = 10_000;
+
+/** No connection was made, or the one that was made is not used: the address is none that webhooks may reach. */
+export class AddressRefused extends Error {
+  override readonly name = 'AddressRefused';
+}
+
+/**
+ * Connections to receivers, kept alive and used again. The name of a host is resolved once for each connection, every
+ * answer is judged, and the connection goes to the answers that were judged; when it is made its peer is judged again.
+ * An address that stands in the URL itself is not looked up, so that is judged first.
+ */
+export function httpClient(policy: AddressPolicy, timeoutMs: number): Agent {
+  const connectorOptions: buildConnector.BuildOptions & { lookup: LookupFunction } = {
+    timeout: timeoutMs,
+    lookup: judgedLookup(policy),
+  };
+  const connect = buildConnector(connectorOptions);
+  return new Agent({
+    pipelining: 1,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    headersTimeout: timeoutMs,
+    bodyTimeout: timeoutMs,
+    connect: (options, callback) => {
+      const refusal = policy.refusalOf(options.hostname);
+      if (refusal !== undefined) return callback(new AddressRefused(refusal), null);
+      connect(options, (...[error, socket]) => {
+        if (!socket) return callback(error ?? new Error('there is no connection'), null);
+        const peer = socket.remoteAddress ?? '';
+        if (policy.permits(peer)) return callback(null, socket);
+        socket.destroy();
+        callback(new AddressRefused(`${options.hostname} leads to ${peer}`), null);
+      });
+    },
+  });
+}
+
+/** Resolves a name to what may be reached of it: one answer that may not is enough to refuse them all. */
+function judgedLookup(policy: AddressPolicy): LookupFunction {
+  return (hostname, options, callback) => {
+    lookup(hostname, { ...options, all: true }, (error, addresses) => {
+      if (error !== null) return callback(error, [], 0);
+      const refused = addresses.find(({ address }) => !policy.permits(address));
+      if (refused !== undefined) {
+        return callback(new AddressRefused(`${hostname} is at ${refused.address}`), [], 0);
+      }
+      const [first] = addresses;
+      if (options.all) callback(null, addresses);
+      else callback(null, first?.address ?? '', first?.family ?? isIP(first?.address ?? ''));
+    });
+  };
+}
