@@ -1,8 +1,9 @@
-export { BatcherFull } from './batcher.js';
+export { Batcher, BatcherFull } from './batcher.js';
 export * from './checkpoints.js';
 export { DatabaseClock } from './database-clock.js';
 export * from './entry.js';
 export { EventLog, type EventLogSettings } from './event-log.js';
+export { isolateFaults } from './item-faults.js';
 export type { Loaded, LoadedQuestion } from './loader.js';
 export { migrationsFolder } from './migrations.js';
 export { newId } from './new-id.js';

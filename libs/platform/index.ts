@@ -5,6 +5,7 @@ export { ACCESS_LEASE_MS } from './access/revision.js';
 export * from './access/streams.js';
 export * from './database.js';
 export * from './health.js';
+export * from './http/cursor.js';
 export * from './http/event-stream.js';
 export * from './http/http-app.js';
 export * from './http/json-text.js';

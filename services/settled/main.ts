@@ -1,9 +1,10 @@
 import { migrationsFolder } from '#eventlog';
 import { createPool, installAdminKey, type Logger, migrate, type Shutdown } from '#platform';
-import { type Database, runProcess, startServices } from '#service';
+import { type Database, runProcess, type Service, type ServiceParts, startServices } from '#service';
 import { expiryService } from '../expiry/service.js';
 import { questionsService } from '../questions/service.js';
-import { adminKeyOf } from './admin-key.js';
+import { webhooksService } from '../webhooks/service.js';
+import { adminKeyOf, webhooksKeyOf } from './installation-keys.js';
 import { type HostSettings, hostSettings } from './settings.js';
 
 await runProcess('settled', async (environment, shutdown) => {
@@ -21,10 +22,16 @@ await runProcess('settled', async (environment, shutdown) => {
       await installAdminKey(pool, secret);
       if (file !== undefined) notice = `settled admin key in ${file}`;
     },
-    services: [questionsService, expiryService],
+    services: [questionsService, expiryService, (parts) => openWebhooks(parts, settings)],
   });
   return { url, notice };
 });
+
+async function openWebhooks(parts: ServiceParts, settings: HostSettings): Promise<Service> {
+  const embedded = settings.DATABASE_URL === undefined;
+  const key = settings.WEBHOOKS_SECRET_KEY ?? (embedded ? await webhooksKeyOf(settings) : undefined);
+  return await webhooksService(parts, { ...settings, WEBHOOKS_SECRET_KEY: key });
+}
 
 /** A pool on an embedded database, which follows it when that has to be started again. */
 async function openEmbedded(

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { KAFKA_SETTINGS } from '#bus';
 import { readSettings, type Settings } from '#platform';
 import { ADMIN_KEY, AUTH_SETTINGS, DATABASE_SETTINGS, LISTEN_SETTINGS, LOG_SETTINGS } from '#service';
+import { WEBHOOK_SETTINGS } from '../webhooks/settings.js';
 
 /** Everything that can be set from the environment; the README's table is checked against it. */
 export const SETTINGS = {
@@ -18,6 +19,7 @@ export const SETTINGS = {
   },
   ...AUTH_SETTINGS,
   ...LOG_SETTINGS,
+  ...WEBHOOK_SETTINGS,
   ...KAFKA_SETTINGS,
 } as const;
 

@@ -55,7 +55,7 @@ export const WEBHOOK_SETTINGS = {
       .refine((text) => Buffer.from(text, 'base64').length === KEY_BYTES, {
         error: `must be ${KEY_BYTES} bytes in base64: openssl rand -base64 ${KEY_BYTES}`,
       })
-      .transform((text) => Buffer.from(text, 'base64'))
+      .transform((text): Buffer => Buffer.from(text, 'base64'))
       .optional(),
     about:
       "32 bytes in base64 that webhooks' secrets are encrypted with. Unset: made in `DATA_DIR`, with `DATABASE_URL` in the database",

@@ -126,7 +126,7 @@ LANGUAGE plpgsql AS $$
 DECLARE
   present timestamptz;
 BEGIN
-  PERFORM pg_advisory_xact_lock(7301, 2);
+  PERFORM pg_advisory_xact_lock(7301, 3);
   present := clock_timestamp();
   -- In order is only what nothing can come before any more.
   UPDATE webhooks w SET complete_to = found.complete_to

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { ListQuery, Principal } from '#contracts';
-import { decodeCursor, encodeCursor } from './cursor.js';
+import { decodeCursor, encodeCursor } from '#platform';
 
 export interface ListPage {
   /** JSON texts of the envelopes, newest first, joined by commas. */
@@ -26,7 +26,11 @@ export async function listQuestions(
   const { text, values } = statementOf(principal, query);
   const { rows } = await pool.query<Row>(text, values);
   const { json, last, more, overdue } = rows[0] as Row;
-  return { json: json ?? '', nextCursor: more && last !== null ? encodeCursor(last, query) : null, overdue };
+  return {
+    json: json ?? '',
+    nextCursor: more && last !== null ? encodeCursor(last, filtersOf(query)) : null,
+    overdue,
+  };
 }
 
 /** Written for the filters at hand, and planned anew each time: a plan that was kept would not know how much there is. */
@@ -45,10 +49,14 @@ function statementOf(principal: Principal, query: ListQuery): { text: string; va
   return { text, values };
 }
 
+function filtersOf({ state, scope, room, user, asker, conversation }: ListQuery): readonly unknown[] {
+  return [state, scope, room, user, asker, conversation];
+}
+
 function conditionsOf(query: ListQuery): Record<string, string | undefined> {
   const { cursor, state, scope, room, user, asker, conversation } = query;
   return {
-    'q.id < ?::uuid': cursor === undefined ? undefined : decodeCursor(cursor, query),
+    'q.id < ?::uuid': cursor === undefined ? undefined : decodeCursor(cursor, filtersOf(query)),
     'q.state = ?': state,
     // What is pending is found from its own small table, however much is settled.
     'EXISTS (SELECT FROM open_questions o WHERE o.tenant = q.tenant AND o.id = q.id)':

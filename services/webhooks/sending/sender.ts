@@ -72,6 +72,11 @@ export class Sender {
     }
   }
 
+  /** Breaks off what is under way. */
+  async stop(): Promise<void> {
+    await this.agent.destroy();
+  }
+
   #headersOf({ id, body, headers, secrets, ed25519 }: Message, at: Date): Record<string, string> {
     const timestamp = Math.floor(at.getTime() / 1_000);
     return {
@@ -140,6 +145,7 @@ const CLASSES: Readonly<Record<string, string>> = {
   UND_ERR_HEADERS_TIMEOUT: 'timeout',
   UND_ERR_BODY_TIMEOUT: 'timeout',
   UND_ERR_HEADERS_OVERFLOW: 'bad_response',
+  UND_ERR_DESTROYED: 'broken_off',
 };
 const TLS = /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|EPROTO|ERR_OSSL)/;
 

@@ -1,4 +1,5 @@
 import { expect } from '@jest/globals';
+import pg from 'pg';
 import { createTestDatabase, type TestDatabase } from '../database.js';
 import { type Caller, type CallOptions, SettledProcess } from '../settled-process.js';
 
@@ -71,6 +72,17 @@ export class House {
   async close(): Promise<void> {
     await this.server.stop();
     await this.database.drop();
+  }
+
+  /** What the database itself has. */
+  async query(sql: string, values: readonly unknown[] = []): Promise<readonly Record<string, unknown>[]> {
+    const client = new pg.Client(this.database.connection);
+    await client.connect();
+    try {
+      return (await client.query(sql, [...values])).rows;
+    } finally {
+      await client.end();
+    }
   }
 
   /** Ends the server and starts it again on the same database. */

@@ -1,6 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { newSecret } from '#platform';
+import { newSecretKey } from '../webhooks/secret-key.js';
 import type { HostSettings } from './settings.js';
 
 export interface AdminKey {
@@ -13,13 +14,19 @@ export interface AdminKey {
 export async function adminKeyOf({ SETTLED_ADMIN_KEY: given, DATA_DIR }: HostSettings): Promise<AdminKey> {
   if (given !== undefined) return { secret: given };
   const file = resolve(join(DATA_DIR, 'admin.key'));
-  return { secret: await readOrMake(file, DATA_DIR), file };
+  return { secret: await readOrMake(file, DATA_DIR, newSecret), file };
 }
 
-async function readOrMake(file: string, dataDir: string): Promise<string> {
+/** What webhooks' secrets are sealed with, on the embedded database: it must not lie in that itself. */
+export async function webhooksKeyOf({ DATA_DIR }: HostSettings): Promise<Buffer> {
+  const file = resolve(join(DATA_DIR, 'webhooks.key'));
+  return Buffer.from(await readOrMake(file, DATA_DIR, () => newSecretKey().toString('base64')), 'base64');
+}
+
+async function readOrMake(file: string, dataDir: string, make: () => string): Promise<string> {
   const existing = await readFile(file, 'utf8').catch(() => undefined);
   if (existing !== undefined) return existing.trim();
-  const secret = newSecret();
+  const secret = make();
   await mkdir(dataDir, { recursive: true });
   await writeFile(file, `${secret}\n`, { mode: 0o600, flag: 'wx' });
   return secret;
