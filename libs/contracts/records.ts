@@ -28,7 +28,7 @@ export const RecordHeadersSchema = z
     ce_specversion: z.literal('1.0'),
     ce_id: z.uuid().describe('The id of the event: the same in both topics, over REST and at every delivery'),
     ce_type: z.enum(EVENT_TYPES as [string, ...string[]]),
-    ce_source: z.string().describe('`/settled/<tenant>`'),
+    ce_source: z.string().describe('`/settled/<tenant>`, percent-encoded'),
     ce_time: InstantSchema.describe('When the event was committed'),
     ce_subject: z.uuid().describe('The id of the question'),
     'content-type': z.literal('application/json'),

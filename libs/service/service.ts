@@ -75,6 +75,7 @@ export async function startServices(options: ServiceProcess): Promise<string> {
   const { connection, pool } = database;
   shutdown.add(() => within(STOP_MS, pool.end()));
   await options.prepare?.(database);
+  await requireSchema(pool);
   const log = new EventLog({ pool, connection });
   await log.start();
   shutdown.add(() => within(STOP_MS, log.stop()));
@@ -132,11 +133,16 @@ async function tokenVerifier({ AUTH_JWKS_URL, AUTH_ISSUER, AUTH_AUDIENCE }: Serv
   });
 }
 
+async function requireSchema(pool: pg.Pool): Promise<void> {
+  const { ok, detail } = await checkSchema(pool);
+  if (!ok) throw new Error(`${detail}: migrate first, with services/questions/migrate.js`);
+}
+
 async function checkSchema(pool: pg.Pool): Promise<Health> {
   const applied = await appliedVersion(pool);
   const needed = newestVersion(migrationsFolder);
   if (applied >= needed) return { ok: true, detail: '' };
-  return { ok: false, detail: `the schema is at ${applied}, not at ${needed}` };
+  return { ok: false, detail: `the schema of the database is at ${applied}, not at ${needed}` };
 }
 
 function checkTail({ tail }: EventLog): Health {

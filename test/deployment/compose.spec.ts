@@ -5,6 +5,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { readSettings, type Setting } from '#platform';
 import { SETTINGS as EXPIRY_SETTINGS } from '../../services/expiry/settings.js';
 import { MIGRATION_SETTINGS, SETTINGS as QUESTIONS_SETTINGS } from '../../services/questions/settings.js';
+import { SETTINGS as WEBHOOKS_SETTINGS } from '../../services/webhooks/settings.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
 import { SettledProcess } from '../support/settled-process.js';
 import {
@@ -22,8 +23,11 @@ import {
 const PROGRAMS: Readonly<Record<string, Record<string, Setting>>> = {
   'services/questions/main': QUESTIONS_SETTINGS,
   'services/expiry/main': EXPIRY_SETTINGS,
+  'services/webhooks/main': WEBHOOKS_SETTINGS,
   'services/questions/migrate': MIGRATION_SETTINGS,
 };
+
+const SERVICES = ['questions', 'expiry', 'webhooks'];
 
 const services = composeServices();
 const ours = Object.entries(services).filter(([, { image }]) => image === 'settled');
@@ -59,7 +63,7 @@ describe('docker-compose.yml', () => {
     const database = `postgresql://${POSTGRES_USER}:${POSTGRES_PASSWORD}@postgres:5432/${POSTGRES_DB}`;
     const listeners = services.kafka?.environment.KAFKA_ADVERTISED_LISTENERS?.split(',');
     for (const [, { environment }] of ours) expect(environment.DATABASE_URL).toBe(database);
-    for (const name of ['questions', 'expiry']) {
+    for (const name of SERVICES) {
       expect(listeners).toContain(`INTERNAL://${services[name]?.environment.KAFKA_BROKERS}`);
     }
   });
@@ -74,7 +78,7 @@ describe('docker-compose.yml', () => {
     expect(service.healthcheck === undefined).toBe(ends);
   });
 
-  test.each(['questions', 'expiry'])('starts %s only on a schema that is up to date', (name) => {
+  test.each(SERVICES)('starts %s only on a schema that is up to date', (name) => {
     expect(services[name]?.depends_on?.migrate).toEqual({ condition: 'service_completed_successfully' });
   });
 });

@@ -21,6 +21,8 @@ async function migrate(environment: Record<string, string>) {
 test('brings an empty database up to date and ends, also when several do so at once', async () => {
   const database = await createTestDatabase({ empty: true });
   try {
+    const tooEarly = SettledProcess.start({ DATABASE_URL: database.url }, undefined, 'expiry');
+    await expect(tooEarly).rejects.toThrow('ended before it was ready');
     const ends = await Promise.all([1, 2, 3].map(() => migrate({ DATABASE_URL: database.url })));
     for (const { output, errors, status } of ends) {
       expect([status, errors]).toEqual([0, '']);

@@ -49,7 +49,7 @@ describeWithKafka('Kafka that is away, at start and later', () => {
   async function saysSo(): Promise<void> {
     await eventually(async () => {
       const { checks } = await readiness();
-      return checks.relay?.detail.startsWith('cannot publish to Kafka') && !checks['expiry consumer']?.ok;
+      return checks.relay?.detail.startsWith('cannot publish') && !checks['expiry consumer']?.ok;
     }, BACK_WITHIN_MS);
     expect((await readiness()).status).toBe(503);
     expect((await settled.call('GET', '/healthz')).status).toBe(200);

@@ -26,6 +26,11 @@ describe('a bad value stops the process with one line that names the variable an
     ['LOG_LEVEL', 'loud'],
     ['KAFKA_BROKERS', 'localhost'],
     ['KAFKA_BROKERS', 'kafka://localhost:9092'],
+    ['KAFKA_BROKERS', 'localhost:99999'],
+    ['WEBHOOKS_ALLOW_PRIVATE', '10.0.0.1'],
+    ['WEBHOOKS_RETRY_SCHEDULE', '5,soon'],
+    ['WEBHOOKS_TIMEOUT_MS', '0'],
+    ['WEBHOOKS_SECRET_KEY', 'c2hvcnQ='],
     ['KAFKA_TLS', 'yes'],
     ['KAFKA_SASL_MECHANISM', 'kerberos'],
     ['KAFKA_QUESTIONS_TOPIC', 'with a space'],
@@ -42,6 +47,8 @@ describe('a bad value stops the process with one line that names the variable an
   test.each([
     ['KAFKA_SASL_MECHANISM', { KAFKA_SASL_MECHANISM: 'plain' }],
     ['KAFKA_SASL_MECHANISM', { KAFKA_SASL_MECHANISM: 'scram-sha-256', KAFKA_SASL_USERNAME: 'settled' }],
+    ['KAFKA_OUTCOMES_TOPIC', { KAFKA_QUESTIONS_TOPIC: 'same', KAFKA_OUTCOMES_TOPIC: 'same' }],
+    ['KAFKA_RELAY_TOPIC', { KAFKA_RELAY_TOPIC: 'settled.questions.v1.dlq' }],
     ['KAFKA_TLS_CA_FILE', { KAFKA_TLS: 'true', KAFKA_TLS_CA_FILE: '/no/such/file' }],
   ])('%s that does not fit: %j', async (name, settings) => {
     const environment = { DATABASE_URL: database.url, KAFKA_BROKERS: '127.0.0.1:1', ...settings };

@@ -9,7 +9,7 @@ const READY_TIMEOUT_MS = 60_000;
 const SERVICES = new URL('../../dist/services/', import.meta.url);
 
 /** What a process runs: all in one, as `npm start` does, or one service. */
-export type Program = 'settled' | 'questions' | 'expiry';
+export type Program = 'settled' | 'questions' | 'expiry' | 'webhooks';
 
 export interface Caller {
   readonly subject: string;

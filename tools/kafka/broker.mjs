@@ -34,6 +34,7 @@ export async function startKafka({ port, dataDir, settings, scram = [] } = {}) {
   const jars = await kafkaJars();
   const folder = dataDir ?? mkdtempSync(join(tmpdir(), 'settled-kafka-'));
   const [own, controller] = [port ?? (await freePort()), await freePort()];
+  if (port !== undefined && !(await isFree(port))) throw new Error(`port ${port} is taken`);
   const usual = propertiesOf(folder, own, controller);
   const properties = writeProperties(folder, { ...usual, ...settings?.(usual) });
   const java = ['java', ...JVM, ...LOG, '-cp', join(jars, '*')];
@@ -152,6 +153,13 @@ async function until(condition, withinMs) {
     if (performance.now() > deadline) throw new Error(`not within ${withinMs} ms`);
     await pause(LOOK_AGAIN_MS);
   }
+}
+
+function isFree(port) {
+  return new Promise((resolve) => {
+    const server = createServer().once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+  });
 }
 
 async function freePort() {

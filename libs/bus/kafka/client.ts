@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { type KafkaConfig as ClientConfig, Kafka, logLevel, type SASLOptions } from 'kafkajs';
+import { deadLetterTopicOf } from '#contracts';
 import type { Logger } from '#platform';
 import type { KafkaConfig } from './settings.js';
 
@@ -11,6 +12,7 @@ const REQUEST_TIMEOUT_MS = 10_000;
  * an uncertain outcome nothing that a producer or consumer remembers can be trusted.
  */
 export function kafkaClient(config: KafkaConfig, logger: Logger): Kafka {
+  refuseSharedTopics(config);
   return new Kafka({
     brokers: [...config.KAFKA_BROKERS],
     clientId: config.KAFKA_CLIENT_ID,
@@ -27,6 +29,16 @@ export function kafkaClient(config: KafkaConfig, logger: Logger): Kafka {
         logger.debug({ kafka: namespace, error, broker: details.broker }, message);
     },
   });
+}
+
+/** In one topic the same event would be there twice. */
+function refuseSharedTopics(config: KafkaConfig): void {
+  const seen = new Set([deadLetterTopicOf(config.KAFKA_QUESTIONS_TOPIC)]);
+  for (const name of ['KAFKA_QUESTIONS_TOPIC', 'KAFKA_OUTCOMES_TOPIC', 'KAFKA_RELAY_TOPIC'] as const) {
+    if (seen.has(config[name]))
+      throw new Error(`${name}: ${config[name]} is another of Settled's topics already`);
+    seen.add(config[name]);
+  }
 }
 
 function tlsOf(config: KafkaConfig): NonNullable<ClientConfig['ssl']> {

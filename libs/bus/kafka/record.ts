@@ -26,7 +26,7 @@ export function recordOf(event: Publishable): Message {
     ce_specversion: '1.0',
     ce_id: event.id,
     ce_type: event.type,
-    ce_source: `/settled/${event.tenant}`,
+    ce_source: `/settled/${encodeURIComponent(event.tenant)}`,
     ce_time: event.at,
     ce_subject: event.question,
     'content-type': 'application/json',

@@ -3,6 +3,7 @@ import { DEFAULT_PARTITIONS, OUTCOMES_TOPIC, QUESTIONS_TOPIC, RELAY_TOPIC } from
 import { integerSetting, type Settings } from '#platform';
 
 const BROKERS = /^[^\s,:]+:\d{1,5}(\s*,\s*[^\s,:]+:\d{1,5})*$/;
+const BROKERS_WANTED = 'must be host:port, or several with commas between';
 const TOPIC = /^(?!\.{1,2}$)[A-Za-z0-9._-]{1,240}$/;
 
 const topicSetting = (name: string) =>
@@ -14,8 +15,9 @@ export const KAFKA_SETTINGS = {
   KAFKA_BROKERS: {
     schema: z
       .string()
-      .regex(BROKERS, 'must be host:port, or several with commas between')
+      .regex(BROKERS, BROKERS_WANTED)
       .transform((text) => text.split(',').map((broker) => broker.trim()))
+      .refine((brokers) => brokers.every((broker) => Number(broker.split(':')[1]) <= 65_535), BROKERS_WANTED)
       .optional(),
     about: 'Publish to and consume from this Kafka (`host:port,…`). Unset: consumers tail the log directly',
   },

@@ -45,8 +45,7 @@ describeWithKafka('the relay', (kafka) => {
     const { log, stop } = await openLog(connection);
     const metrics = createMetrics();
     const kafka = kafkaClient(config, logger);
-    const { connection: lockedAt } = database;
-    const relay = new Relay({ log, connection: lockedAt, kafka, settings: config, logger, metrics });
+    const relay = new Relay({ log, connection, kafka, settings: config, logger, metrics });
     relay.start();
     stops.push(stop, () => relay.stop());
     const figure = async (name: string) => {
@@ -171,6 +170,45 @@ describeWithKafka('the relay', (kafka) => {
     expect(String(outcome?.value)).toBe(answered.envelope);
   });
 
+  test('goes on with no other log, and into no other topics, than it began with', async () => {
+    const first = await startRelay();
+    await first.leads();
+    await askMany(3);
+    await published(3);
+    await first.stop();
+    const refusal = async (change: Partial<KafkaConfig>, connection = database.connection) => {
+      config = { ...config, ...change };
+      const { relay, stop } = await startRelay(connection);
+      await eventually(() => relay.health().detail.startsWith('cannot publish'));
+      const { detail } = relay.health();
+      await stop();
+      return detail;
+    };
+    const other = await createTestDatabase();
+    expect(await refusal({}, other.connection)).toContain("another log than this database's");
+    const restored = await openLog(other.connection);
+    for (let event = 0; event < 5; event += 1) await askQuestion(restored.log);
+    expect(await refusal({}, other.connection)).toContain("another log than this database's");
+    await restored.stop();
+    await other.drop();
+    const elsewhere = { KAFKA_QUESTIONS_TOPIC: `${config.KAFKA_QUESTIONS_TOPIC}-2` };
+    expect(await refusal(elsewhere)).toContain('need another KAFKA_RELAY_TOPIC');
+  });
+
+  test('does not try to lead where it cannot reach Kafka, and is behind visibly when it no longer can', async () => {
+    const away = { ...config, KAFKA_BROKERS: ['127.0.0.1:1'] };
+    const reachable = config;
+    config = away;
+    const cutOff = await startRelay();
+    await eventually(() => cutOff.relay.health().detail.startsWith('cannot publish'));
+    config = reachable;
+    const healthy = await startRelay();
+    await healthy.leads();
+    expect(await cutOff.figure('leader')).toBe(0);
+    await askMany(2);
+    expect(await positions(2)).toEqual(upTo(2));
+  });
+
   test('leaves a leader that was overtaken no way to publish anything', async () => {
     const [event] = await askMany(1);
     const begin = () => RelayTerm.begin(kafkaClient(config, logger), config);
@@ -183,7 +221,7 @@ describeWithKafka('the relay', (kafka) => {
     expect(await positions(1)).toEqual([1]);
     const next = await begin();
     stops.push(() => next.end());
-    expect(next.position).toBe(1);
+    expect(next.checkpoint?.position).toBe(1);
   });
 });
 

@@ -2,12 +2,14 @@ import type { Kafka } from 'kafkajs';
 import type pg from 'pg';
 import { GroupLock, type KafkaConfig, pause, Signal } from '#bus';
 import type { EventLog, LoggedEvent } from '#eventlog';
+import { ensureTopics } from '#kafka';
 import type { Health, Logger, Registry } from '#platform';
 import { cutByBytes } from './batches.js';
 import { registerRelayMetrics } from './metrics.js';
 import { RelayTerm } from './term.js';
 
 const LOCK = 'settled.relay';
+const EVENT_AT = 'SELECT id FROM events WHERE position = $1';
 const READ_LIMIT = 500;
 /** A standby looks this often whether the leader is gone; an idle leader whether there is news. */
 const LOOK_AGAIN_MS = 1_000;
@@ -36,6 +38,9 @@ export class Relay {
   readonly #stopping = new AbortController();
   #running: Promise<void> | undefined;
   #leading = false;
+  /** From when it leads until somebody else may: also while it cannot publish. */
+  #inCharge = false;
+  #reached = false;
   #trouble: string | undefined = 'neither leads nor stands by yet';
   #failuresInARow = 0;
   #position: number | undefined;
@@ -71,9 +76,9 @@ export class Relay {
     return { ok: true, detail: '' };
   }
 
-  /** Of the leader; others know nothing of it. */
+  /** Of who leads or last did; others know nothing of it. */
   get #lagEvents(): number {
-    if (!this.#leading) return 0;
+    if (!this.#inCharge) return 0;
     return Math.max(this.parts.log.tail.position - (this.#position ?? 0), 0);
   }
 
@@ -84,12 +89,15 @@ export class Relay {
   async #run(stopping: AbortSignal): Promise<void> {
     while (!stopping.aborted) {
       try {
+        await this.#checkKafka();
         const lost = await this.#lock.take();
         if (lost !== undefined) await this.#lead(AbortSignal.any([lost, stopping]));
         else this.#standsBy();
         await pause(LOOK_AGAIN_MS, stopping);
       } catch (error) {
         this.#failed(error);
+        // Another one may be better off.
+        await this.#lock.release().catch(() => {});
         await pause(Math.min(FIRST_PAUSE_MS * 2 ** (this.#failuresInARow - 1), LONGEST_PAUSE_MS), stopping);
       }
     }
@@ -97,17 +105,28 @@ export class Relay {
     await this.#lock.release().catch(() => {});
   }
 
+  /** Who cannot reach Kafka does not try to lead, and says so. */
+  async #checkKafka(): Promise<void> {
+    if (this.#reached) return;
+    await ensureTopics(this.parts.kafka, this.parts.settings);
+    this.#reached = true;
+  }
+
   /** Publishes until the signal is aborted; rejects when it cannot. */
   async #lead(ending: AbortSignal): Promise<void> {
     const { log, kafka, settings, logger } = this.parts;
     const news = new Signal();
     const term = await RelayTerm.begin(kafka, settings);
+    const start = await this.#startOf(term).catch(async (error: unknown) => {
+      await term.end();
+      throw error;
+    });
     const leave = log.tail.observe(() => news.raise());
     const wake = () => news.raise();
     ending.addEventListener('abort', wake, { once: true });
     try {
-      this.#leads(term.position);
-      for (let position = term.position; !ending.aborted; ) {
+      this.#leads(start);
+      for (let position = start; !ending.aborted; ) {
         const events = await this.#read(position);
         if (events.length > 0) position = await this.#publish(term, events, ending);
         else {
@@ -122,6 +141,24 @@ export class Relay {
     }
     logger.info({ position: this.#position }, 'the relay leads no longer');
     this.#standsBy();
+  }
+
+  /** Where to go on. Throws when what was published is not of this log, or is in other topics. */
+  async #startOf({ checkpoint }: RelayTerm): Promise<number> {
+    if (checkpoint === undefined) return 0;
+    const { log, settings } = this.parts;
+    const { position, event, topics } = checkpoint;
+    const {
+      KAFKA_RELAY_TOPIC: own,
+      KAFKA_QUESTIONS_TOPIC: questions,
+      KAFKA_OUTCOMES_TOPIC: outcomes,
+    } = settings;
+    if (topics.join() !== [questions, outcomes].join()) {
+      throw new Error(`${own} is about ${topics.join(' and ')}: other topics need another KAFKA_RELAY_TOPIC`);
+    }
+    const { rows } = await log.pool.query<{ id: string }>(EVENT_AT, [position]);
+    if (rows[0]?.id === event) return position;
+    throw new Error(`${own} is about another log than this database's, up to event ${event} at ${position}`);
   }
 
   async #read(position: number): Promise<readonly LoggedEvent[]> {
@@ -146,6 +183,7 @@ export class Relay {
 
   #leads(position: number): void {
     this.#leading = true;
+    this.#inCharge = true;
     this.#position = position;
     this.#isWell();
     this.parts.logger.info({ position }, 'the relay leads');
@@ -153,6 +191,7 @@ export class Relay {
 
   #standsBy(): void {
     this.#leading = false;
+    this.#inCharge = false;
     this.#isWell();
   }
 
@@ -163,12 +202,13 @@ export class Relay {
 
   #failed(error: unknown): void {
     this.#leading = false;
+    this.#reached = false;
     this.#counts.failures += 1;
     this.#failuresInARow += 1;
     const reason = error instanceof Error ? error.message : String(error);
     if (this.#failuresInARow === 1) {
       this.parts.logger.warn({ error: reason }, 'the relay cannot publish; it tries again until it can');
     }
-    this.#trouble = `cannot publish to Kafka: ${reason}`;
+    this.#trouble = `cannot publish: ${reason}`;
   }
 }

@@ -5,7 +5,7 @@ import { envelopeAt } from '#domain';
 import type { LoggedEvent } from '#eventlog';
 import { ensureTopics, recordOf } from '#kafka';
 import { within } from '#platform';
-import { readCheckpoint } from './checkpoint.js';
+import { type Checkpoint, readCheckpoint } from './checkpoint.js';
 
 /** The broker gives up on a transaction whose producer is silent for this long. */
 const TRANSACTION_TIMEOUT_MS = 15_000;
@@ -23,8 +23,8 @@ export class RelayTerm {
   private constructor(
     private readonly config: KafkaConfig,
     private readonly producer: Producer,
-    /** Everything up to this position of the log has been published. */
-    readonly position: number,
+    /** Everything up to there has been published; undefined before there was anything. */
+    readonly checkpoint: Checkpoint | undefined,
   ) {}
 
   /** Fences the predecessor first and reads its checkpoint then, so that nothing can be published in between. */
@@ -57,7 +57,9 @@ export class RelayTerm {
     const { KAFKA_QUESTIONS_TOPIC, KAFKA_OUTCOMES_TOPIC, KAFKA_RELAY_TOPIC } = this.config;
     const questions = events.filter(({ stream }) => stream.startsWith(STREAM_PREFIX));
     const outcomes = questions.filter(({ type }) => type !== FIRST_TYPE);
-    const checkpoint = { position: events.at(-1)?.position };
+    const last = events.at(-1) as LoggedEvent;
+    const topics = [KAFKA_QUESTIONS_TOPIC, KAFKA_OUTCOMES_TOPIC];
+    const checkpoint: Checkpoint = { position: last.position, event: last.id, topics };
     await commit(this.producer, [
       { topic: KAFKA_QUESTIONS_TOPIC, messages: questions.map(message) },
       { topic: KAFKA_OUTCOMES_TOPIC, messages: outcomes.map(message) },
