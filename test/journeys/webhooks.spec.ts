@@ -169,7 +169,7 @@ describe('what a webhook cannot be', () => {
     [{ maxConcurrency: 0 }, 'maxConcurrency'],
     [{ rateLimit: { limit: 0, seconds: 1 } }, 'rateLimit.limit'],
     [{ secret: 'whsec_mine' }, 'secret'],
-  ])('%j: 422 at %s', async (change, path) => {
+  ])('%.60j: 422 at %s', async (change, path) => {
     const response = await hooks.call('POST', '/v1/webhooks', { url: 'https://example.com/', ...change });
     expect(response.status).toBe(422);
     const { errors } = (await response.json()) as { errors: { path: string; message: string }[] };
@@ -304,6 +304,47 @@ describe('a delivery', () => {
 });
 
 describe('a webhook that', () => {
+  test('fails and recovers gets its own, and so do nineteen others', async () => {
+    const receivers = await Promise.all(Array.from({ length: 20 }, () => Receiver.start()));
+    for (const one of receivers) {
+      one.answer = (received, response) =>
+        answering(one.received.length % 3 === 0 ? 200 : 500)(received, response);
+      await hooks.create(one.url);
+    }
+    const questions = await Promise.all([hooks.settle(), hooks.settle(), hooks.settle()]);
+    const count = `SELECT count(*)::integer AS count FROM webhook_deliveries WHERE status = 'pending'`;
+    await eventually(async () => (await hooks.house.query(count))[0]?.count === 0);
+    for (const one of receivers) {
+      expect(new Set(one.ids).size).toBe(3);
+      expect(new Set(one.received.map(({ data }) => data.id))).toEqual(new Set(questions));
+      one.stop();
+    }
+    const ids = receivers.flatMap((one) => [...new Set(one.ids)]);
+    expect(new Set(ids).size).toBe(60);
+  });
+
+  test('hangs, drips, floods or breaks off keeps nobody else waiting', async () => {
+    const bad = await Promise.all(Array.from({ length: 5 }, () => Receiver.start()));
+    const [hangs, drips, floods, resets, fails] = bad as [Receiver, Receiver, Receiver, Receiver, Receiver];
+    hangs.answer = () => {};
+    drips.answer = (_received, response) => {
+      const drip = setInterval(() => response.write('.'), 100);
+      response.on('close', () => clearInterval(drip));
+    };
+    floods.answer = (_received, response) => response.end(Buffer.alloc(50 * 1024 * 1024));
+    resets.answer = (_received, response) => response.socket?.resetAndDestroy();
+    fails.answer = answering(500);
+    for (const one of bad) await hooks.create(one.url);
+    await hooks.create(receiver.url);
+    const questions: string[] = [];
+    for (let turn = 0; turn < 30; turn += 1) questions.push(await hooks.settle());
+    const latest = performance.now();
+    await eventually(() => receiver.received.length === questions.length, 2_000);
+    expect((receiver.received.at(-1)?.at ?? 0) - latest).toBeLessThan(500);
+    for (const one of bad) expect(one.received.length).toBeGreaterThan(0);
+    for (const one of bad) one.stop();
+  });
+
   test('answers 410 is disabled, once, and those that want to know are told', async () => {
     const watcher = await Receiver.start();
     await hooks.create(watcher.url, { events: ['webhook.disabled'] });
