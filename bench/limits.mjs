@@ -51,3 +51,10 @@ export const RELAY_LOOK_AGAIN_MS = 20;
 export const RELAY_TIMEOUT_MS = 60_000;
 export const LAG_EVENTS_PER_SECOND = 500;
 export const LAG_OBSERVED_MS = 15_000;
+
+export const WEBHOOK_DELIVERIES = 10_000;
+export const WEBHOOK_CONCURRENCY = 64;
+export const WEBHOOK_DRAIN_TIMEOUT_MS = 60_000;
+export const WEBHOOK_ANSWERS_PER_SECOND = 200;
+export const WEBHOOK_OBSERVED_MS = 10_000;
+export const WEBHOOK_SETTLE_MS = 1_000;

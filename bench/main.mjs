@@ -10,6 +10,7 @@ import { markdown } from './report/markdown.mjs';
 import { reportReads } from './report/reads.mjs';
 import { reportSize } from './report/size.mjs';
 import { reportStartup } from './report/startup.mjs';
+import { reportWebhooks } from './report/webhooks.mjs';
 import { bigLog } from './scenarios/big-log.mjs';
 import { cycles } from './scenarios/cycles.mjs';
 import { deadline } from './scenarios/deadline.mjs';
@@ -18,12 +19,14 @@ import { idleWaits } from './scenarios/idle-waits.mjs';
 import { reads } from './scenarios/reads.mjs';
 import { size } from './scenarios/size.mjs';
 import { startup } from './scenarios/startup.mjs';
+import { webhooks } from './scenarios/webhooks.mjs';
 
 const SCENARIOS = {
   cycles: { run: cycles, report: reportCycles },
   reads: { run: reads, report: reportReads },
   'idle-waits': { run: idleWaits, report: reportIdleWaits },
   deadline: { run: deadline, report: reportDeadline },
+  webhooks: { run: webhooks, report: reportWebhooks },
   distributed: { run: distributed, report: reportDistributed },
   startup: { run: startup, report: reportStartup },
   size: { run: size, report: reportSize },

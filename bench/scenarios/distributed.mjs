@@ -26,7 +26,7 @@ export async function distributed({ rounds, slotSeconds, progress }) {
   const why = await whyNotDistributed();
   if (why !== null)
     return { missing: [{ name: 'distributed', label: 'The distributed mode', why }], slots: [] };
-  const services = await Distributed.start();
+  const services = await Distributed.start({ kafka: true });
   try {
     const relay = await measureRelay(services, progress);
     const [first, second] = [

@@ -6,21 +6,19 @@ import { temporaryDirectory } from '../processes/temporary.mjs';
 import { ADMIN_KEY, REPOSITORY, settled } from './settled.mjs';
 import { startNode } from './start-node.mjs';
 
-const SCRIPT = join(REPOSITORY, 'dist/services/questions/main.js');
-
 /** Why the distributed mode cannot be measured here, or null. */
 export async function whyNotDistributed() {
   return settled.unavailable() ?? (await missing()) ?? null;
 }
 
-/** A PostgreSQL and a Kafka for processes of the questions service. */
+/** A PostgreSQL, and a Kafka where that is wanted, for processes of the services. */
 export class Distributed {
   #stops = [];
 
-  static async start() {
+  static async start({ kafka }) {
     const distributed = new Distributed();
     try {
-      await distributed.#start();
+      await distributed.#start(kafka);
       return distributed;
     } catch (error) {
       await distributed.stop();
@@ -28,31 +26,41 @@ export class Distributed {
     }
   }
 
-  async #start() {
+  async #start(withKafka) {
     const { host, user, database, stop } = await startPostgres(temporaryDirectory('distributed'));
     this.#stops.push(stop);
+    this.connection = { host, user, database };
     this.databaseUrl = `postgresql://${user}@localhost/${database}?host=${encodeURIComponent(host)}`;
+    if (!withKafka) return;
     const kafka = await startKafka();
     this.#stops.push(() => kafka.stop());
     this.brokers = kafka.brokers;
   }
 
-  /** One more process; resolves with its address. With `kafka` it publishes, or stands by to. */
-  async questions({ kafka }) {
-    const program = await startNode({
-      name: 'questions',
-      script: SCRIPT,
+  /** One more process of questions. With `kafka` it publishes, or stands by to. */
+  questions({ kafka }) {
+    return this.service('questions', kafka ? { KAFKA_BROKERS: this.brokers.join() } : {});
+  }
+
+  /** One more process of a service; resolves with its address, its pid and how to stop it. */
+  service(name, environment = {}) {
+    return this.program({
+      name,
+      script: join(REPOSITORY, `dist/services/${name}/main.js`),
       cwd: REPOSITORY,
-      env: {
-        DATABASE_URL: this.databaseUrl,
-        SETTLED_ADMIN_KEY: ADMIN_KEY,
-        NODE_ENV: 'production',
-        ...(kafka && { KAFKA_BROKERS: this.brokers.join() }),
-      },
-      ready: /^settled questions ready url=(\S+)$/m,
+      env: { SETTLED_ADMIN_KEY: ADMIN_KEY, NODE_ENV: 'production', ...environment },
+      ready: new RegExp(`^settled ${name} ready url=(\\S+)$`, 'm'),
     });
-    this.#stops.push(program.stop);
-    return { origin: program.match[1], stop: program.stop };
+  }
+
+  /** Any program that works on the same PostgreSQL. */
+  async program({ env, ...rest }) {
+    const { match, pid, stop } = await startNode({
+      ...rest,
+      env: { DATABASE_URL: this.databaseUrl, ...env },
+    });
+    this.#stops.push(stop);
+    return { origin: match[1], pid, stop };
   }
 
   async stop() {

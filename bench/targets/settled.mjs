@@ -42,7 +42,7 @@ export async function makeKeys(origin) {
   };
 }
 
-async function makeKey(origin, principal) {
+export async function makeKey(origin, principal) {
   const response = await fetch(`${origin}/v1/keys`, {
     method: 'POST',
     headers: { authorization: `Bearer ${ADMIN_KEY}`, 'content-type': 'application/json' },

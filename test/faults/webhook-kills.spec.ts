@@ -15,7 +15,7 @@ const KILLS = LONG ? 30 : 4;
 const LONGEST_ANSWER_MS = 60;
 /** What was in flight is claimed again when the lease of who was killed is over. */
 const LEASE_AND_MORE_MS = 60_000;
-const IN_FLIGHT = 'SELECT id FROM webhook_deliveries WHERE claimed_until IS NOT NULL';
+const IN_FLIGHT = 'SELECT delivery AS id FROM webhook_claims';
 const STATES = 'SELECT status, count(*)::integer AS count FROM webhook_deliveries GROUP BY status';
 
 let database: TestDatabase;

@@ -22,8 +22,9 @@ CREATE TABLE webhooks (
   active_after    bigint           NOT NULL,
   -- Of an ordered one: every event up to this position has its delivery.
   complete_to     bigint           NOT NULL,
-  -- Of the first attempt that failed since one succeeded.
+  -- Of the first attempt that failed since one succeeded, and how many did, up to where it makes no difference.
   failing_since   timestamptz,
+  failures        integer          NOT NULL DEFAULT 0,
   deleted_at      timestamptz
 );
 CREATE INDEX webhooks_of_tenant ON webhooks (tenant, id) WHERE deleted_at IS NULL;
@@ -42,7 +43,13 @@ CREATE TABLE webhook_keys (
   key      bytea   NOT NULL
 );
 
--- One event on its way to one webhook. `body` is what is sent, byte for byte, at every attempt.
+-- What is sent of an event: byte for byte the same to every webhook and at every attempt.
+CREATE TABLE webhook_messages (
+  event uuid PRIMARY KEY,
+  body  text NOT NULL
+);
+
+-- One message on its way to one webhook.
 CREATE TABLE webhook_deliveries (
   id              uuid        PRIMARY KEY,
   webhook         uuid        NOT NULL,
@@ -50,7 +57,6 @@ CREATE TABLE webhook_deliveries (
   event           uuid        NOT NULL,
   position        bigint,
   type            text        NOT NULL,
-  body            text        NOT NULL,
   status          text        NOT NULL DEFAULT 'pending',
   created_at      timestamptz NOT NULL DEFAULT clock_timestamp(),
   -- When the schedule wants it, and when it is really due: a manual retry goes first.
@@ -58,22 +64,18 @@ CREATE TABLE webhook_deliveries (
   next_attempt_at timestamptz DEFAULT clock_timestamp(),
   tries           integer     NOT NULL DEFAULT 0,
   manual          integer     NOT NULL DEFAULT 0,
-  claimant        uuid,
-  claimed_until   timestamptz,
   completed_at    timestamptz,
-  UNIQUE (webhook, event)
-) WITH (fillfactor = 70);
-CREATE INDEX webhook_deliveries_due ON webhook_deliveries (webhook, next_attempt_at) WHERE status = 'pending';
+  UNIQUE (event, webhook)
+);
+CREATE INDEX webhook_deliveries_due ON webhook_deliveries (webhook, next_attempt_at, position) WHERE status = 'pending';
 CREATE INDEX webhook_deliveries_in_order ON webhook_deliveries (webhook, position)
   WHERE status = 'pending' AND position IS NOT NULL;
-CREATE INDEX webhook_deliveries_claimed ON webhook_deliveries (webhook, claimed_until) WHERE claimed_until IS NOT NULL;
 CREATE INDEX webhook_deliveries_listed ON webhook_deliveries (webhook, id);
 CREATE INDEX webhook_deliveries_completed ON webhook_deliveries (completed_at) WHERE completed_at IS NOT NULL;
 
 CREATE TABLE webhook_attempts (
-  delivery         uuid        NOT NULL REFERENCES webhook_deliveries ON DELETE CASCADE,
+  delivery         uuid        NOT NULL,
   number           bigint      GENERATED ALWAYS AS IDENTITY,
-  webhook          uuid        NOT NULL,
   at               timestamptz NOT NULL,
   duration_ms      integer     NOT NULL,
   status           integer,
@@ -82,7 +84,21 @@ CREATE TABLE webhook_attempts (
   response_body    text,
   PRIMARY KEY (delivery, number)
 );
-CREATE INDEX webhook_attempts_of_webhook ON webhook_attempts (webhook, at);
+
+-- Who is sending what, and until when it is nobody else's; and when those that have a rate were sent something. What a crash
+-- of the server takes of these is what the end of a lease takes too, so they need not be written ahead.
+CREATE UNLOGGED TABLE webhook_claims (
+  webhook  uuid        NOT NULL,
+  delivery uuid        NOT NULL,
+  claimant uuid        NOT NULL,
+  until    timestamptz NOT NULL,
+  PRIMARY KEY (webhook, delivery)
+);
+CREATE UNLOGGED TABLE webhook_sends (
+  webhook uuid        NOT NULL,
+  at      timestamptz NOT NULL
+);
+CREATE INDEX webhook_sends_of_webhook ON webhook_sends (webhook, at);
 
 -- A UUIDv7 (RFC 9562, section 5.7) of now: PostgreSQL makes them itself from version 18 on.
 CREATE FUNCTION new_uuid7() RETURNS uuid LANGUAGE sql VOLATILE AS $$
@@ -95,7 +111,7 @@ CREATE FUNCTION new_uuid7() RETURNS uuid LANGUAGE sql VOLATILE AS $$
     'hex')::uuid
 $$;
 
--- One delivery of each event to each webhook that wants it. The webhooks are locked against being changed meanwhile, so that
+-- One delivery of each event to each webhook that wants it. The webhooks are locked against being deleted meanwhile, so that
 -- a deleted one is left without. Returns how many there are that were not there before.
 CREATE FUNCTION fan_out(ids uuid[], tenants text[], positions bigint[], types text[], bodies text[])
 RETURNS bigint LANGUAGE sql AS $$
@@ -105,23 +121,29 @@ RETURNS bigint LANGUAGE sql AS $$
     JOIN webhooks w ON w.tenant = e.tenant AND w.deleted_at IS NULL AND w.enabled AND e.type = ANY (w.events)
       AND (e.position IS NULL OR e.position > w.active_after)
     ORDER BY e.position, w.id
-    FOR SHARE OF w
+    FOR KEY SHARE OF w
+  ), messages AS (
+    INSERT INTO webhook_messages (event, body) SELECT DISTINCT ON (id) id, body FROM takers ON CONFLICT DO NOTHING
   ), made AS (
-    INSERT INTO webhook_deliveries (id, webhook, tenant, event, position, type, body)
-    SELECT new_uuid7(), webhook, tenant, id, position, type, body FROM takers
-    ON CONFLICT (webhook, event) DO NOTHING
+    INSERT INTO webhook_deliveries (id, webhook, tenant, event, position, type)
+    SELECT new_uuid7(), webhook, tenant, id, position, type FROM takers
+    ON CONFLICT (event, webhook) DO NOTHING
     RETURNING 1
   )
   SELECT count(*) FROM made
 $$;
 
 -- Claims deliveries that are due, for as long as the lease: no more of a webhook than it may have in flight or may be sent in
--- its time, one after the other in commit order where it wants that. Claims take turns, so that what one counts the next
--- one sees.
+-- its time, one after the other in commit order where it wants that, and one at a time where the last ten attempts have
+-- failed. Claims take turns, so that what one counts the next one sees. What a webhook says stands in one of its rows only.
 CREATE FUNCTION claim_deliveries(by_claimant uuid, lease interval, at_most bigint)
-RETURNS TABLE (id uuid, webhook uuid, type text, body text, tries integer, is_manual boolean, url text, headers text,
+RETURNS TABLE (id uuid, webhook uuid, body text, tries integer, is_manual boolean, url text, headers text,
   secrets bytea[], ed25519 bytea)
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql
+-- A queue's statistics are always wrong. Lookups by index are never far from the best, and tidy up behind what has ended.
+SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET plan_cache_mode = force_generic_plan
+AS $$
 #variable_conflict use_column
 DECLARE
   present timestamptz;
@@ -129,8 +151,7 @@ BEGIN
   PERFORM pg_advisory_xact_lock(7301, 3);
   present := clock_timestamp();
   -- In order is only what nothing can come before any more.
-  UPDATE webhooks w SET complete_to = found.complete_to
-  FROM (
+  WITH found AS (
     SELECT o.id, coalesce(
       (SELECT e.position - 1 FROM events e
        WHERE e.tenant = o.tenant AND e.position > o.complete_to AND e.type = ANY (o.events)
@@ -141,68 +162,91 @@ BEGIN
     FROM webhooks o
     WHERE o.ordered AND o.enabled AND o.deleted_at IS NULL
       AND EXISTS (SELECT FROM webhook_deliveries d WHERE d.webhook = o.id AND d.status = 'pending')
-  ) found
-  WHERE w.id = found.id AND w.complete_to < found.complete_to;
+  ), changing AS (
+    SELECT w.id, found.complete_to FROM webhooks w JOIN found ON found.id = w.id AND w.complete_to < found.complete_to
+    ORDER BY w.id FOR NO KEY UPDATE OF w
+  )
+  UPDATE webhooks w SET complete_to = changing.complete_to FROM changing WHERE w.id = changing.id;
 
   RETURN QUERY
   WITH RECURSIVE waiting AS (
-    (SELECT d.webhook FROM webhook_deliveries d WHERE d.status = 'pending' ORDER BY d.webhook LIMIT 1)
+    (SELECT d.webhook FROM webhook_deliveries d WHERE d.status = 'pending' ORDER BY d.webhook, d.next_attempt_at LIMIT 1)
     UNION ALL
     SELECT (SELECT d.webhook FROM webhook_deliveries d WHERE d.status = 'pending' AND d.webhook > waiting.webhook
-      ORDER BY d.webhook LIMIT 1)
+      ORDER BY d.webhook, d.next_attempt_at LIMIT 1)
     FROM waiting WHERE waiting.webhook IS NOT NULL
   ), open AS (
-    SELECT w.id, w.ordered, w.complete_to,
-      least(
-        CASE WHEN w.ordered THEN 1 ELSE w.max_concurrency END,
-        w.rate_limit - (SELECT count(*) FROM webhook_attempts a
-          WHERE a.webhook = w.id AND a.at > present - make_interval(secs => w.rate_seconds))
-      ) - (SELECT count(*) FROM webhook_deliveries d WHERE d.webhook = w.id AND d.claimed_until > present) AS room
+    SELECT w.*, least(
+      CASE WHEN w.ordered OR w.failures >= 10 THEN 1 ELSE w.max_concurrency END
+        - (SELECT count(*) FROM webhook_claims c WHERE c.webhook = w.id AND c.until > present),
+      w.rate_limit
+        - (SELECT count(*) FROM webhook_sends s
+           WHERE s.webhook = w.id AND s.at > present - make_interval(secs => w.rate_seconds))) AS room
     FROM waiting JOIN webhooks w ON w.id = waiting.webhook
     WHERE w.enabled AND w.deleted_at IS NULL
     ORDER BY random()
   ), chosen AS (
-    SELECT due.id FROM open CROSS JOIN LATERAL (
-      SELECT d.id FROM webhook_deliveries d
+    SELECT due.*, open.rate_limit FROM open CROSS JOIN LATERAL (
+      SELECT d.id, d.webhook, d.event, d.tries, d.manual FROM webhook_deliveries d
       WHERE d.webhook = open.id AND d.status = 'pending' AND d.next_attempt_at <= present
-        AND (d.claimed_until IS NULL OR d.claimed_until <= present)
+        AND NOT EXISTS
+          (SELECT FROM webhook_claims c WHERE c.webhook = d.webhook AND c.delivery = d.id AND c.until > present)
         AND (NOT open.ordered OR d.position IS NULL OR d.manual > 0 OR d.position <= open.complete_to AND d.position =
           (SELECT min(f.position) FROM webhook_deliveries f
            WHERE f.webhook = open.id AND f.status = 'pending' AND f.position IS NOT NULL))
       ORDER BY d.next_attempt_at, d.position
       LIMIT greatest(open.room, 0)
-      FOR UPDATE SKIP LOCKED
     ) due
     LIMIT at_most
+  ), claimed AS (
+    INSERT INTO webhook_claims (webhook, delivery, claimant, until)
+    SELECT webhook, id, by_claimant, present + lease FROM chosen
+    ON CONFLICT (webhook, delivery) DO UPDATE SET claimant = excluded.claimant, until = excluded.until
+  ), sent AS (
+    INSERT INTO webhook_sends (webhook, at) SELECT webhook, present FROM chosen WHERE rate_limit IS NOT NULL
   )
-  UPDATE webhook_deliveries d SET claimant = by_claimant, claimed_until = present + lease
-  FROM chosen, webhooks w
-  WHERE d.id = chosen.id AND w.id = d.webhook
-  RETURNING d.id, d.webhook, d.type, d.body, d.tries, d.manual > 0, w.url, w.headers,
-    (SELECT array_agg(s.sealed ORDER BY s.number DESC) FROM webhook_secrets s
-     WHERE s.webhook = w.id AND (s.until IS NULL OR s.until > present)),
-    w.ed25519;
+  SELECT c.id, c.webhook, m.body, c.tries, c.manual > 0, w.url, w.headers,
+    CASE WHEN w.id IS NOT NULL THEN
+      (SELECT array_agg(s.sealed ORDER BY s.number DESC) FROM webhook_secrets s
+       WHERE s.webhook = w.id AND (s.until IS NULL OR s.until > present)) END,
+    w.ed25519
+  FROM (SELECT chosen.*, row_number() OVER (PARTITION BY chosen.webhook) AS number FROM chosen) c
+  JOIN webhook_messages m ON m.event = c.event
+  LEFT JOIN webhooks w ON w.id = c.webhook AND c.number = 1;
 END
 $$;
 
 -- Records attempts and what follows from them: `next_at` is null where the schedule has come to its end. A claim that was
--- lost meanwhile leaves the attempt in the history and the delivery as it is. Returns the webhooks that have failed for
--- longer than they may.
-CREATE FUNCTION complete_deliveries(by_claimant uuid, ids uuid[], started timestamptz[], durations integer[],
+-- lost meanwhile leaves the attempt in the history and the delivery as it is. Webhooks are locked before deliveries, as by who
+-- deletes one. Returns the webhooks that have failed for longer than they may.
+CREATE FUNCTION complete_deliveries(by_claimant uuid, hooks uuid[], ids uuid[], started timestamptz[], durations integer[],
   statuses integer[], errors text[], headers text[], bodies text[], manuals boolean[], next_at timestamptz[],
   failing_for interval)
-RETURNS SETOF uuid LANGUAGE plpgsql AS $$
+RETURNS SETOF uuid LANGUAGE plpgsql
+SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+SET plan_cache_mode = force_generic_plan
+AS $$
 BEGIN
-  INSERT INTO webhook_attempts (delivery, webhook, at, duration_ms, status, error, response_headers, response_body)
-  SELECT d.id, d.webhook, r.at, r.duration, r.status, r.error, r.headers, r.body
-  FROM unnest(ids, started, durations, statuses, errors, headers, bodies)
-    AS r(id, at, duration, status, error, headers, body)
-  JOIN webhook_deliveries d ON d.id = r.id
-  ORDER BY r.at;
+  WITH seen AS (
+    SELECT r.webhook, bool_or(r.error IS NULL) AS succeeded, min(r.at) AS since, count(*) AS attempts
+    FROM unnest(hooks, errors, started) AS r(webhook, error, at)
+    GROUP BY r.webhook
+  ), changing AS (
+    SELECT w.id, seen.* FROM webhooks w JOIN seen ON seen.webhook = w.id
+    WHERE CASE WHEN seen.succeeded THEN w.failures > 0 ELSE w.failures < 10 END
+    ORDER BY w.id FOR NO KEY UPDATE OF w
+  )
+  UPDATE webhooks w SET
+    failing_since = CASE WHEN c.succeeded THEN NULL ELSE coalesce(w.failing_since, c.since) END,
+    failures = CASE WHEN c.succeeded THEN 0 ELSE least(w.failures + c.attempts, 10) END
+  FROM changing c WHERE w.id = c.id;
 
+  WITH own AS (
+    DELETE FROM webhook_claims c USING unnest(hooks, ids) AS r(webhook, id)
+    WHERE c.webhook = r.webhook AND c.delivery = r.id AND c.claimant = by_claimant
+    RETURNING c.delivery
+  )
   UPDATE webhook_deliveries d SET
-    claimant = NULL,
-    claimed_until = NULL,
     manual = after.manual,
     tries = d.tries + CASE WHEN r.manual THEN 0 ELSE 1 END,
     scheduled_at = after.scheduled_at,
@@ -214,23 +258,45 @@ BEGIN
     completed_at = CASE WHEN d.status = 'cancelled' THEN d.completed_at
       WHEN after.manual > 0 OR after.scheduled_at IS NOT NULL THEN NULL ELSE clock_timestamp() END
   FROM unnest(ids, errors, manuals, next_at) AS r(id, error, manual, next_at)
+    JOIN own ON own.delivery = r.id
     JOIN webhook_deliveries o ON o.id = r.id,
     LATERAL (SELECT
       greatest(o.manual - CASE WHEN r.manual THEN 1 ELSE 0 END, 0) AS manual,
       CASE WHEN r.error IS NULL THEN NULL WHEN r.manual THEN o.scheduled_at ELSE r.next_at END AS scheduled_at) after
-  WHERE d.id = r.id AND d.claimant = by_claimant;
+  WHERE d.id = r.id;
 
-  UPDATE webhooks w SET failing_since = CASE WHEN seen.succeeded THEN NULL ELSE coalesce(w.failing_since, seen.since) END
-  FROM (
-    SELECT d.webhook, bool_or(r.error IS NULL) AS succeeded, min(r.at) AS since
-    FROM unnest(ids, errors, started) AS r(id, error, at) JOIN webhook_deliveries d ON d.id = r.id
-    GROUP BY d.webhook
-  ) seen
-  WHERE w.id = seen.webhook AND seen.succeeded = (w.failing_since IS NOT NULL);
+  INSERT INTO webhook_attempts (delivery, at, duration_ms, status, error, response_headers, response_body)
+  SELECT * FROM unnest(ids, started, durations, statuses, errors, headers, bodies) AS r(id, at) ORDER BY r.at;
 
   RETURN QUERY
   SELECT w.id FROM webhooks w
-  WHERE w.enabled AND w.deleted_at IS NULL AND w.failing_since <= clock_timestamp() - failing_for
-    AND w.id IN (SELECT d.webhook FROM webhook_deliveries d WHERE d.id = ANY (ids));
+  WHERE w.id = ANY (hooks) AND w.enabled AND w.deleted_at IS NULL
+    AND w.failing_since <= clock_timestamp() - failing_for;
+END
+$$;
+
+-- Forgets up to so many deliveries that have ended so long ago, with all that is theirs; returns how many.
+CREATE FUNCTION forget_deliveries(ended_for interval, at_most bigint) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+  gone uuid[];
+  events uuid[];
+BEGIN
+  WITH old AS (
+    SELECT id FROM webhook_deliveries WHERE completed_at < now() - ended_for
+    ORDER BY completed_at LIMIT at_most FOR UPDATE SKIP LOCKED
+  ), deleted AS (
+    DELETE FROM webhook_deliveries d USING old WHERE d.id = old.id RETURNING d.id, d.event
+  )
+  SELECT coalesce(array_agg(d.id), '{}'), coalesce(array_agg(DISTINCT d.event), '{}') INTO gone, events FROM deleted d;
+  DELETE FROM webhook_attempts WHERE delivery = ANY (gone);
+  DELETE FROM webhook_messages m WHERE m.event = ANY (events)
+    AND NOT EXISTS (SELECT FROM webhook_deliveries d WHERE d.event = m.event);
+  IF cardinality(gone) < at_most THEN
+    DELETE FROM webhooks w WHERE w.deleted_at < now() - ended_for
+      AND NOT EXISTS (SELECT FROM webhook_deliveries d WHERE d.webhook = w.id);
+    DELETE FROM webhook_claims WHERE until < now() - interval '1 minute';
+    DELETE FROM webhook_sends WHERE at < now() - interval '1 hour';
+  END IF;
+  RETURN cardinality(gone);
 END
 $$;

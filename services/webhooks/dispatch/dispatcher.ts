@@ -3,7 +3,7 @@ import { Batcher } from '#eventlog';
 import { type Health, type Logger, within } from '#platform';
 import type { SecretBox } from '../secret-box.js';
 import type { AttemptResult, Message, Sender } from '../sending/sender.js';
-import type { Claimed, Claims, Completed } from '../store/claims.js';
+import type { Claimed, Claims, Completed, Target } from '../store/claims.js';
 import { nextDelayMs } from './schedule.js';
 
 const MAX_IN_FLIGHT = 1_024;
@@ -36,6 +36,7 @@ export class Dispatcher {
   readonly #stopping = new AbortController();
   readonly #news = new Signal();
   readonly #inFlight = new Set<Promise<void>>();
+  readonly #targets = new WeakMap<Target, Message['target']>();
   readonly #completions: Batcher<Completed, true>;
   #running: Promise<void> | undefined;
   #trouble: string | undefined;
@@ -114,21 +115,29 @@ export class Dispatcher {
     if (result.status === GONE) await disable(delivery.webhook, 'gone');
   }
 
-  #messageOf({ id, url, body, headers, secrets, ed25519 }: Claimed): Message | AttemptResult {
-    const { box } = this.parts;
+  #messageOf({ id, body, target }: Claimed): Message | AttemptResult {
     try {
-      return {
-        id,
-        url,
-        body,
-        headers: JSON.parse(headers) as Record<string, string>,
-        secrets: secrets.map((sealed) => box.open(sealed)),
-        ed25519: ed25519 === null ? undefined : box.open(ed25519),
-      };
+      return { id, body, target: this.#opened(target) };
     } catch (error) {
       this.#failed(error);
       return { at: new Date(), durationMs: 0, status: null, error: 'secret_unreadable', response: null };
     }
+  }
+
+  /** Once for all deliveries that share it. */
+  #opened(target: Target): Message['target'] {
+    const { box } = this.parts;
+    const known = this.#targets.get(target);
+    if (known !== undefined) return known;
+    const { url, headers, secrets, ed25519 } = target;
+    const opened = {
+      url,
+      headers: JSON.parse(headers) as Record<string, string>,
+      secrets: secrets.map((sealed) => box.open(sealed)),
+      ed25519: ed25519 === null ? undefined : box.open(ed25519),
+    };
+    this.#targets.set(target, opened);
+    return opened;
   }
 
   async #complete(items: readonly Completed[]): Promise<readonly true[]> {

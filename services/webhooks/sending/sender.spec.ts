@@ -43,17 +43,18 @@ function listening(one: Server | TcpServer): Promise<number> {
 
 const secret = newWebhookSecret();
 
-async function sendTo(url: string, change: Partial<Message> = {}, allowed = ['127.0.0.0/8']) {
+async function sendTo(url: string, change: Partial<Message['target']> = {}, allowed = ['127.0.0.0/8']) {
   const agent = httpClient(new AddressPolicy(allowed), TIMEOUT_MS);
   try {
-    const message = { id: 'd1', url, body: '{"words":"Grüße"}', headers: {}, secrets: [secret], ...change };
+    const target = { url, headers: {}, secrets: [secret], ...change };
+    const message = { id: 'd1', body: '{"words":"Grüße"}', target };
     return await new Sender(agent, OPTIONS).send(message);
   } finally {
     await agent.destroy();
   }
 }
 
-async function sendAnd(answering: Answer, change: Partial<Message> = {}) {
+async function sendAnd(answering: Answer, change: Partial<Message['target']> = {}) {
   requests = [];
   answer = answering;
   return await sendTo(`${origin}/hook?a=b`, change);
@@ -81,7 +82,7 @@ describe('a message', () => {
     answer = ok;
     const sender = new Sender(agent, OPTIONS);
     for (const id of ['1', '2', '3', '4', '5', '6', '7', '8']) {
-      await sender.send({ id, url: origin, body: '{}', headers: {}, secrets: [secret] });
+      await sender.send({ id, body: '{}', target: { url: origin, headers: {}, secrets: [secret] } });
     }
     expect(new Set(requests.map(({ socket }) => socket)).size).toBeLessThanOrEqual(2);
     await agent.destroy();
@@ -212,11 +213,15 @@ describe('an address that is not to be reached', () => {
     requests = [];
     answer = ok;
     const sender = new Sender(agent, OPTIONS);
-    const message = { id: '1', body: '{}', headers: {}, secrets: [secret] };
+    const target = { headers: {}, secrets: [secret] };
     const { port } = new URL(origin);
     // A name is judged by its answers, an address that stands in the URL by the peer of its connection.
     for (const host of ['localhost', '127.0.0.1']) {
-      const result = await sender.send({ ...message, url: `http://${host}:${port}/` });
+      const result = await sender.send({
+        id: '1',
+        body: '{}',
+        target: { ...target, url: `http://${host}:${port}/` },
+      });
       expect(result).toMatchObject({ error: 'address_refused' });
     }
     expect(requests).toEqual([]);

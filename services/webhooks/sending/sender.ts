@@ -1,21 +1,22 @@
-import type { Agent } from 'undici';
-import { errors, request } from 'undici';
+import type { IncomingHttpHeaders } from 'node:http';
+import { type Agent, errors } from 'undici';
+import { BrokenResponse, DeadlinePassed, exchange } from './exchange.js';
 import { AddressRefused } from './http-client.js';
 import { signatureOf } from './signature.js';
 
-/** Of a response: what is read at most, and what of it is kept. */
-const READ_MAX_BYTES = 64 * 1024;
-const KEPT_BYTES = 4 * 1024;
+/** Of a response's headers: how many are kept, and how much of each. */
 const KEPT_HEADERS = 50;
 const KEPT_HEADER_CHARACTERS = 1_000;
 
 export interface Message {
   readonly id: string;
-  readonly url: string;
   readonly body: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly secrets: readonly string[];
-  readonly ed25519?: string | undefined;
+  readonly target: {
+    readonly url: string;
+    readonly headers: Readonly<Record<string, string>>;
+    readonly secrets: readonly string[];
+    readonly ed25519?: string | undefined;
+  };
 }
 
 /** What came of one attempt. */
@@ -42,33 +43,31 @@ export class Sender {
   async send(message: Message): Promise<AttemptResult> {
     const at = new Date();
     const startedAt = performance.now();
-    const deadline = new AbortController();
-    const timer = setTimeout(() => deadline.abort(), this.options.timeoutMs);
-    let status: number | null = null;
-    const result = (rest: Pick<AttemptResult, 'error' | 'response' | 'retryAfterMs'>): AttemptResult => ({
+    const { timeoutMs } = this.options;
+    const { origin, pathname, search } = new URL(message.target.url);
+    const result = (rest: Pick<AttemptResult, 'status' | 'error' | 'response' | 'retryAfterMs'>) => ({
       at,
       durationMs: Math.round(performance.now() - startedAt),
-      status,
       ...rest,
     });
     try {
-      const response = await request(message.url, {
-        dispatcher: this.agent,
+      const request = {
+        origin,
+        path: pathname + search,
         method: 'POST',
         headers: this.#headersOf(message, at),
         body: message.body,
-        signal: deadline.signal,
+      } as const;
+      const { status, headers, beginning } = await exchange(this.agent, request, timeoutMs);
+      return result({
+        status,
+        error: status >= 200 && status < 300 ? null : `http_${status}`,
+        response: { headers: keptHeaders(headers), body: textOf(beginning) },
+        retryAfterMs: retryAfterOf(headers['retry-after'], at),
       });
-      status = response.statusCode;
-      const body = await beginningOf(response.body);
-      const headers = keptHeaders(response.headers);
-      const error = status >= 200 && status < 300 ? null : `http_${status}`;
-      const retryAfterMs = retryAfterOf(response.headers['retry-after'], at);
-      return result({ error, response: { headers, body }, retryAfterMs });
     } catch (error) {
-      return result({ error: deadline.signal.aborted ? 'timeout' : classOf(error), response: null });
-    } finally {
-      clearTimeout(timer);
+      const status = error instanceof DeadlinePassed || error instanceof BrokenResponse ? error.status : null;
+      return result({ status, error: classOf(error), response: null });
     }
   }
 
@@ -77,33 +76,17 @@ export class Sender {
     await this.agent.destroy();
   }
 
-  #headersOf({ id, body, headers, secrets, ed25519 }: Message, at: Date): Record<string, string> {
+  #headersOf({ id, body, target }: Message, at: Date): Record<string, string> {
     const timestamp = Math.floor(at.getTime() / 1_000);
     return {
-      ...headers,
+      ...target.headers,
       'content-type': 'application/json',
       'user-agent': this.options.userAgent,
       'webhook-id': id,
       'webhook-timestamp': String(timestamp),
-      'webhook-signature': signatureOf({ id, timestamp, body }, { secrets, ed25519 }),
+      'webhook-signature': signatureOf({ id, timestamp, body }, target),
     };
   }
-}
-
-/** Reads a body to its end, or as far as it is worth it: the connection of a longer one is given up. */
-async function beginningOf(
-  body: AsyncIterable<Buffer> & { destroy(): unknown; on: NodeJS.EventEmitter['on'] },
-) {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  // What is given up complains once more when nobody listens any longer.
-  body.on('error', () => {});
-  for await (const chunk of body) {
-    if (bytes < KEPT_BYTES) chunks.push(chunk.subarray(0, KEPT_BYTES - bytes));
-    bytes += chunk.length;
-    if (bytes > READ_MAX_BYTES) break;
-  }
-  return textOf(Buffer.concat(chunks));
 }
 
 /** What PostgreSQL takes as a text. */
@@ -111,20 +94,14 @@ function textOf(bytes: Buffer): string {
   return bytes.toString('utf8').replaceAll('\0', '\ufffd');
 }
 
-function keptHeaders(
-  headers: Readonly<Record<string, string | string[] | undefined>>,
-): Record<string, string> {
+function keptHeaders(headers: IncomingHttpHeaders): Record<string, string> {
   const kept = Object.entries(headers).slice(0, KEPT_HEADERS);
   return Object.fromEntries(
-    kept.map(([name, value]) => [
-      name,
-      textOf(Buffer.from([value].flat().join(', ').slice(0, KEPT_HEADER_CHARACTERS))),
-    ]),
+    kept.map(([name, value]) => [name, [value].flat().join(', ').slice(0, KEPT_HEADER_CHARACTERS)]),
   );
 }
 
-function retryAfterOf(header: string | string[] | undefined, now: Date): number | undefined {
-  const [value] = [header].flat();
+function retryAfterOf(value: string | undefined, now: Date): number | undefined {
   if (value === undefined) return undefined;
   const ms = /^\d+$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - now.getTime();
   return Number.isFinite(ms) ? Math.max(ms, 0) : undefined;
@@ -151,6 +128,8 @@ const TLS = /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|EPROTO|ERR
 
 /** One word for what kept a response from coming. */
 function classOf(error: unknown): string {
+  if (error instanceof DeadlinePassed) return 'timeout';
+  if (error instanceof BrokenResponse) return classOf(error.cause);
   if (error instanceof AddressRefused) return 'address_refused';
   if (error instanceof errors.HTTPParserError) return 'bad_response';
   // Of several addresses each has its own.

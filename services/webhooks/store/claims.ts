@@ -5,29 +5,48 @@ import type { AttemptResult } from '../sending/sender.js';
 /** A claim that is not renewed for so long is lost: another process sends the delivery then. */
 const LEASE_SECONDS = 20;
 const CLAIM = 'SELECT * FROM claim_deliveries($1, make_interval(secs => $2), $3)';
-const RENEW = `UPDATE webhook_deliveries SET claimed_until = clock_timestamp() + make_interval(secs => $2)
-  WHERE claimant = $1 AND claimed_until IS NOT NULL`;
-const COMPLETE = `SELECT complete_deliveries($1, $2::uuid[], $3::timestamptz[], $4::integer[], $5::integer[], $6::text[],
-  $7::text[], $8::text[], $9::boolean[], $10::timestamptz[], make_interval(secs => $11)) AS id`;
+const RENEW =
+  'UPDATE webhook_claims SET until = clock_timestamp() + make_interval(secs => $2) WHERE claimant = $1';
+const COMPLETE = `SELECT complete_deliveries($1, $2::uuid[], $3::uuid[], $4::timestamptz[], $5::integer[], $6::integer[],
+  $7::text[], $8::text[], $9::text[], $10::boolean[], $11::timestamptz[], make_interval(secs => $12)) AS id`;
 
-/** A delivery that is this process's to send, with what its webhook says at this moment. */
+/** What a webhook says at the moment of a claim. */
+export interface Target {
+  readonly url: string;
+  /** JSON text. */
+  readonly headers: string;
+  /** Sealed. */
+  readonly secrets: readonly Buffer[];
+  /** Sealed. */
+  readonly ed25519: Buffer | null;
+}
+
+/** A delivery that is this process's to send. Those of one webhook that were claimed together share their target. */
 export interface Claimed {
   readonly id: string;
   readonly webhook: string;
-  readonly type: string;
   readonly body: string;
   /** Attempts of its schedule so far. */
   readonly tries: number;
   readonly manual: boolean;
-  readonly url: string;
-  /** JSON text. */
+  readonly target: Target;
+}
+
+interface Row {
+  readonly id: string;
+  readonly webhook: string;
+  readonly body: string;
+  readonly tries: number;
+  readonly is_manual: boolean;
+  /** Null, like the three after it, in all rows of a webhook but one. */
+  readonly url: string | null;
   readonly headers: string;
-  readonly secrets: readonly Buffer[];
+  readonly secrets: readonly Buffer[] | null;
   readonly ed25519: Buffer | null;
 }
 
 export interface Completed {
-  readonly delivery: Pick<Claimed, 'id' | 'manual'>;
+  readonly delivery: Pick<Claimed, 'id' | 'webhook' | 'manual'>;
   readonly result: AttemptResult;
   /** Null when the schedule has come to its end, and after success. */
   readonly nextAt: Date | null;
@@ -41,12 +60,18 @@ export class Claims {
 
   /** Claims up to so many that are due. */
   async claim(atMost: number): Promise<Claimed[]> {
-    const { rows } = await this.pool.query<Omit<Claimed, 'manual'> & { is_manual: boolean }>({
+    const { rows } = await this.pool.query<Row>({
       name: 'claim_deliveries',
       text: CLAIM,
       values: [this.#claimant, LEASE_SECONDS, atMost],
     });
-    return rows.map(({ is_manual: manual, secrets, ...row }) => ({ ...row, manual, secrets: secrets ?? [] }));
+    const targets = new Map<string, Target>();
+    for (const { webhook, url, headers, secrets, ed25519 } of rows) {
+      if (url !== null) targets.set(webhook, { url, headers, secrets: secrets ?? [], ed25519 });
+    }
+    return rows.map(({ id, webhook, body, tries, is_manual: manual }) => {
+      return { id, webhook, body, tries, manual, target: targets.get(webhook) as Target };
+    });
   }
 
   async renew(): Promise<void> {
@@ -61,6 +86,7 @@ export class Claims {
       text: COMPLETE,
       values: [
         this.#claimant,
+        column(({ delivery }) => delivery.webhook),
         column(({ delivery }) => delivery.id),
         column(({ result }) => result.at),
         column(({ result }) => result.durationMs),

@@ -14,8 +14,8 @@ const LIST = `SELECT ${COLUMNS} FROM webhook_deliveries d
   WHERE d.tenant = $1 AND d.webhook = $2 AND ($3::uuid IS NULL OR d.id < $3) AND ($4::text IS NULL OR d.status = $4)
     AND ($5::text IS NULL OR d.type = $5 OR d.event::text = lower($5))
   ORDER BY d.id DESC LIMIT $6`;
-const INSERT_TEST = `INSERT INTO webhook_deliveries (id, webhook, tenant, event, type, body)
-  VALUES (new_uuid7(), $1, $2, $3, $4, $5) RETURNING id`;
+const INSERT_TEST = `WITH message AS (INSERT INTO webhook_messages (event, body) VALUES ($3, $5))
+  INSERT INTO webhook_deliveries (id, webhook, tenant, event, type) VALUES (new_uuid7(), $1, $2, $3, $4) RETURNING id`;
 // One that is in flight is due again as soon as it is back.
 const RETRY = `UPDATE webhook_deliveries d SET status = 'pending', manual = d.manual + 1,
     next_attempt_at = clock_timestamp(), completed_at = NULL
@@ -26,11 +26,7 @@ const REPLAY = `UPDATE webhook_deliveries SET status = 'pending', tries = 0, sch
     next_attempt_at = clock_timestamp(), completed_at = NULL
   WHERE webhook = $1 AND status <> 'cancelled' AND created_at >= $2 AND ($3::timestamptz IS NULL OR created_at < $3)
     AND ($4::text IS NULL OR status = $4)`;
-const FORGET = `DELETE FROM webhook_deliveries WHERE id IN (
-  SELECT id FROM webhook_deliveries WHERE completed_at < now() - make_interval(days => $1)
-  ORDER BY completed_at LIMIT $2 FOR UPDATE SKIP LOCKED)`;
-const FORGET_WEBHOOKS = `DELETE FROM webhooks w WHERE deleted_at < now() - make_interval(days => $1)
-  AND NOT EXISTS (SELECT FROM webhook_deliveries d WHERE d.webhook = w.id)`;
+const FORGET = 'SELECT forget_deliveries(make_interval(days => $1), $2)::integer AS forgotten';
 
 interface AttemptRow extends Omit<DeliveryAttempt, 'response'> {
   readonly headers: string | null;
@@ -87,9 +83,8 @@ export class DeliveryStore {
 
   /** Forgets up to `limit` that have ended so long ago, and deleted webhooks that have none left; returns how many. */
   async forget(days: number, limit: number): Promise<number> {
-    const { rowCount } = await this.pool.query(FORGET, [days, limit]);
-    if (rowCount === 0) await this.pool.query(FORGET_WEBHOOKS, [days]);
-    return rowCount ?? 0;
+    const { rows } = await this.pool.query<{ forgotten: number }>(FORGET, [days, limit]);
+    return rows[0]?.forgotten ?? 0;
   }
 }
 

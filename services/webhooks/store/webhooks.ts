@@ -31,6 +31,7 @@ const UPDATE = `UPDATE webhooks SET url = $3, events = $4, description = $5, hea
     disabled_reason = CASE WHEN $7 THEN NULL WHEN enabled THEN 'requested' ELSE disabled_reason END,
     disabled_at = CASE WHEN $7 THEN NULL WHEN enabled THEN clock_timestamp() ELSE disabled_at END,
     failing_since = CASE WHEN $7 AND NOT enabled THEN NULL ELSE failing_since END,
+    failures = CASE WHEN $7 AND NOT enabled THEN 0 ELSE failures END,
     active_after = CASE WHEN $7 AND NOT enabled THEN ${END_OF_LOG} ELSE active_after END,
     complete_to = CASE WHEN $7 AND NOT enabled OR $8 AND NOT ordered OR NOT events @> $4 THEN ${END_OF_LOG}
       ELSE complete_to END,
@@ -133,8 +134,9 @@ export class WebhookStore {
 
   /** With its secrets, and without the deliveries that were still to come. Must be in a transaction. */
   async delete(client: Client, tenant: string, id: string): Promise<boolean> {
-    const { rowCount } = await client.query(DELETE, [tenant, id]);
+    const { rowCount } = await client.query(LOCK, [tenant, id]);
     if (rowCount !== 1) return false;
+    await client.query(DELETE, [tenant, id]);
     await client.query(DELETE_SECRETS, [id]);
     await client.query(CANCEL, [id]);
     return true;
