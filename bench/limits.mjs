@@ -56,5 +56,7 @@ export const WEBHOOK_DELIVERIES = 10_000;
 export const WEBHOOK_CONCURRENCY = 64;
 export const WEBHOOK_DRAIN_TIMEOUT_MS = 60_000;
 export const WEBHOOK_ANSWERS_PER_SECOND = 200;
+export const WEBHOOK_ANSWERS_PER_SECOND_EACH = 50;
+export const MEMORY_LOOK_MS = 100;
 export const WEBHOOK_OBSERVED_MS = 10_000;
 export const WEBHOOK_SETTLE_MS = 1_000;

@@ -9,10 +9,10 @@ const MAX_P99_MS = 250;
 const MAX_TIMES_ALONE = 1.5;
 const MAX_GROWN_BYTES = 100 * 1024 * 1024;
 
-export function reportWebhooks({ missing, drains, alone = [], among = [], grownBytes }) {
+export function reportWebhooks({ missing, drains, busy = [], alone = [], among = [], grownBytes }) {
   const rounds = new Rounds(drains);
   const senders = [...new Set(drains.map(({ target }) => target))];
-  const times_ = (target) => rounds.ratio({ target: 'settled' }, { target }, 'perSecond');
+  const timesOf = (target) => rounds.ratio({ target: 'settled' }, { target }, 'perSecond');
   const middle = (slots, figure) => median(slots.map((slot) => slot[figure]));
   return {
     title: 'Webhooks',
@@ -28,21 +28,22 @@ export function reportWebhooks({ missing, drains, alone = [], among = [], grownB
           target,
           number(rounds.median({ target }, 'perSecond')),
           drains.length === 0 ? '–' : rounds.range({ target }, 'perSecond', number),
-          times(times_(target)),
+          times(timesOf(target)),
         ]),
       ),
       table(
-        ['200 answers/s, to a receiver', 'answer→receipt p50', 'p99'],
+        ['to a receiver', 'answer→receipt p50', 'p99'],
         [
-          ['alone', ms(middle(alone, 'p50')), ms(middle(alone, 'p99'))],
-          ['among eight that ail', ms(middle(among, 'p50')), ms(middle(among, 'p99'))],
+          ['200 answers/s, alone', ms(middle(busy, 'p50')), ms(middle(busy, 'p99'))],
+          ['50 answers/s, alone', ms(middle(alone, 'p50')), ms(middle(alone, 'p99'))],
+          ['50 answers/s, among eight that ail', ms(middle(among, 'p50')), ms(middle(among, 'p99'))],
         ],
       ),
     ],
     verdicts: [
-      atLeast('deliveries/s, against graphile-worker', times_('graphile-worker'), MIN_TIMES_GRAPHILE, times),
-      below('answer→receipt p50 at 200 answers/s', middle(alone, 'p50'), MAX_P50_MS, ms),
-      below('answer→receipt p99 at 200 answers/s', middle(alone, 'p99'), MAX_P99_MS, ms),
+      atLeast('deliveries/s, against graphile-worker', timesOf('graphile-worker'), MIN_TIMES_GRAPHILE, times),
+      below('answer→receipt p50 at 200 answers/s', middle(busy, 'p50'), MAX_P50_MS, ms),
+      below('answer→receipt p99 at 200 answers/s', middle(busy, 'p99'), MAX_P99_MS, ms),
       below(
         'p99 among eight ailing receivers, against alone',
         middle(among, 'p99') / middle(alone, 'p99'),

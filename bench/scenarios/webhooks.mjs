@@ -6,8 +6,10 @@ import { RestUser } from '../client/rest-user.mjs';
 import {
   FIRST_WARM_UP_MS,
   MAIN_CONCURRENCY,
+  MEMORY_LOOK_MS,
   PAUSE_BETWEEN_SLOTS_MS,
   WEBHOOK_ANSWERS_PER_SECOND,
+  WEBHOOK_ANSWERS_PER_SECOND_EACH,
   WEBHOOK_CONCURRENCY,
   WEBHOOK_DELIVERIES,
   WEBHOOK_DRAIN_TIMEOUT_MS,
@@ -15,7 +17,7 @@ import {
   WEBHOOK_SETTLE_MS,
 } from '../limits.mjs';
 import { forEach } from '../load/closed-loop.mjs';
-import { AILING, Sink } from '../load/sink.mjs';
+import { Sink } from '../load/sink.mjs';
 import { withUsers } from '../load/users.mjs';
 import { rssBytes } from '../measure/memory.mjs';
 import { percentile } from '../measure/statistics.mjs';
@@ -23,6 +25,7 @@ import { Distributed } from '../targets/distributed.mjs';
 import { makeKey, makeKeys, settled } from '../targets/settled.mjs';
 
 const GRAPHILE = fileURLToPath(new URL('../peers/graphile/main.mjs', import.meta.url));
+const AILING = fileURLToPath(new URL('../peers/ailing/main.mjs', import.meta.url));
 const ALLOWED = { WEBHOOKS_ALLOW_PRIVATE: '127.0.0.0/8' };
 
 /** How fast a queue of deliveries is sent, and how late an answer comes to a receiver: alone, and among ailing ones. */
@@ -92,7 +95,7 @@ async function settledSender({ services, sink, pool }) {
   const { origin } = await services.service('webhooks', ALLOWED);
   const keys = await makeKeys(questions.origin);
   const key = await makeKey(questions.origin, { subject: 'user:platform', scopes: ['webhooks'] });
-  await subscribe(origin, key, { url: `${sink.origin}/fine`, maxConcurrency: WEBHOOK_CONCURRENCY });
+  await subscribe(origin, key, { url: sink.url, maxConcurrency: WEBHOOK_CONCURRENCY });
   const come = new Promise((resolve) => {
     sink.onMessage = resolve;
   });
@@ -132,7 +135,7 @@ async function graphileSender({ services, sink, pool, batched }) {
           SELECT ($3, json_build_object('id', gen_random_uuid(), 'url', $2::text, 'body', one.body),
             NULL, NULL, NULL, NULL, NULL, NULL)::graphile_worker.job_spec
           FROM (SELECT body FROM webhook_messages LIMIT 1) one, generate_series(1, $1)))`,
-      values: [WEBHOOK_DELIVERIES, `${sink.origin}/fine`, task],
+      values: [WEBHOOK_DELIVERIES, sink.url, task],
     });
   return { name: batched ? 'graphile-worker, batched' : 'graphile-worker', fill };
 }
@@ -146,48 +149,50 @@ async function filled(pool, table, statement) {
   return performance.now();
 }
 
-/** Answers at a steady rate, with one receiver that is well, and again with ailing ones beside it. */
+/** Answers at a steady rate, with one receiver that is well, and at a lower one again with eight ailing ones beside it. */
 async function measureLatencies({ sink, rounds, progress }) {
   const services = await Distributed.start({ kafka: false });
   try {
     const { origin } = await services.service('questions');
     const sender = await services.service('webhooks', ALLOWED);
     const key = await makeKey(origin, { subject: 'user:platform', scopes: ['webhooks'] });
-    const target = await userOf(origin);
-    await subscribe(sender.origin, key, { url: `${sink.origin}/fine` });
-    await latency({ target, sink, forMs: FIRST_WARM_UP_MS });
+    const keys = await makeKeys(origin);
+    const target = { user: () => new RestUser({ origin, ...keys }) };
+    await subscribe(sender.origin, key, { url: sink.url });
+    const measure = async (perSecond, forMs = WEBHOOK_OBSERVED_MS) => {
+      const lags = await latency({ target, sink, perSecond, forMs });
+      const [p50, p99] = [percentile(lags, 0.5), percentile(lags, 0.99)];
+      progress(`${perSecond} answers/s: p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`);
+      return { p50, p99 };
+    };
+    const inTurn = async (perSecond) => {
+      const slots = [];
+      for (let round = 0; round < rounds; round++) slots.push(await measure(perSecond));
+      return slots;
+    };
+    await measure(WEBHOOK_ANSWERS_PER_SECOND, FIRST_WARM_UP_MS);
+    const busy = await inTurn(WEBHOOK_ANSWERS_PER_SECOND);
+    const alone = await inTurn(WEBHOOK_ANSWERS_PER_SECOND_EACH);
     const idleBytes = rssBytes(sender.pid);
-    const alone = [];
-    const among = [];
-    for (let round = 0; round < rounds; round++)
-      alone.push(await latency({ target, sink, forMs: WEBHOOK_OBSERVED_MS }));
-    progress(`alone: ${said(alone)}`);
-    for (const ailment of AILING) await subscribe(sender.origin, key, { url: `${sink.origin}/${ailment}` });
+    const ailing = await services.program({ name: 'ailing', script: AILING, ready: /^ready (.+)$/m });
+    for (const url of ailing.origin.split(' ')) await subscribe(sender.origin, key, { url });
+    await measure(WEBHOOK_ANSWERS_PER_SECOND_EACH, FIRST_WARM_UP_MS);
     let mostBytes = 0;
     const watching = setInterval(() => {
       mostBytes = Math.max(mostBytes, rssBytes(sender.pid));
-    }, 100);
-    for (let round = 0; round < rounds; round++)
-      among.push(await latency({ target, sink, forMs: WEBHOOK_OBSERVED_MS }));
+    }, MEMORY_LOOK_MS);
+    const among = await inTurn(WEBHOOK_ANSWERS_PER_SECOND_EACH);
     clearInterval(watching);
-    progress(`among ailing receivers: ${said(among)}, ${(mostBytes - idleBytes) / 1e6} MB more`);
-    return { alone, among, grownBytes: mostBytes - idleBytes };
+    progress(`memory: ${Math.round((mostBytes - idleBytes) / 1_024 / 1_024)} MiB more`);
+    return { busy, alone, among, grownBytes: mostBytes - idleBytes };
   } finally {
     await services.stop();
   }
 }
 
-const said = (slots) =>
-  slots.map(({ p50, p99 }) => `p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`).join('; ');
-
-async function userOf(origin) {
-  const keys = await makeKeys(origin);
-  return { user: () => new RestUser({ origin, ...keys }) };
-}
-
 /** Milliseconds from just before an answer is written until its message has come to the receiver that is well. */
-async function latency({ target, sink, forMs }) {
-  const everyMs = 1_000 / WEBHOOK_ANSWERS_PER_SECOND;
+async function latency({ target, sink, perSecond, forMs }) {
+  const everyMs = 1_000 / perSecond;
   const count = Math.floor(forMs / everyMs);
   return await withUsers(target, MAIN_CONCURRENCY, async (users) => {
     const ids = await forEach({ users, items: Array.from({ length: count }), act: (user) => user.ask() });
@@ -208,7 +213,7 @@ async function latency({ target, sink, forMs }) {
     await forEach({ users, items, act });
     await sleep(WEBHOOK_SETTLE_MS);
     if (lags.length !== count) throw new Error(`of ${count} messages ${lags.length} came`);
-    return { count, p50: percentile(lags, 0.5), p99: percentile(lags, 0.99) };
+    return lags;
   });
 }
 

@@ -7,7 +7,7 @@ const WAITING = `SELECT count(*)::integer AS due,
     coalesce(extract(epoch FROM clock_timestamp() - min(next_attempt_at)), 0)::float8 AS age
   FROM webhook_deliveries WHERE status = 'pending' AND next_attempt_at <= clock_timestamp()`;
 const FAILING = `SELECT count(*)::integer AS failing FROM webhooks
-  WHERE failing_since IS NOT NULL AND enabled AND deleted_at IS NULL`;
+  WHERE failures >= 10 AND enabled AND deleted_at IS NULL`;
 
 /** Counts attempts, and looks at what is due when somebody asks. */
 export class WebhookMetrics {
@@ -43,7 +43,7 @@ export class WebhookMetrics {
     });
     const failing = new Gauge({
       name: 'settled_webhook_failing',
-      help: 'Webhooks of which every attempt has failed lately',
+      help: 'Webhooks whose last ten attempts have failed: they are tried one at a time',
       registers,
     });
     new Gauge({

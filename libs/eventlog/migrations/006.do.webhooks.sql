@@ -85,7 +85,7 @@ CREATE TABLE webhook_attempts (
   PRIMARY KEY (delivery, number)
 );
 
--- Who is sending what, and until when it is nobody else's; and when those that have a rate were sent something. What a crash
+-- Who is sending what, and until when it is nobody else's; and when those that are paced were sent something. What a crash
 -- of the server takes of these is what the end of a lease takes too, so they need not be written ahead.
 CREATE UNLOGGED TABLE webhook_claims (
   webhook  uuid        NOT NULL,
@@ -134,8 +134,8 @@ RETURNS bigint LANGUAGE sql AS $$
 $$;
 
 -- Claims deliveries that are due, for as long as the lease: no more of a webhook than it may have in flight or may be sent in
--- its time, one after the other in commit order where it wants that, and one at a time where the last ten attempts have
--- failed. Claims take turns, so that what one counts the next one sees. What a webhook says stands in one of its rows only.
+-- its time, one after the other in commit order where it wants that, and one at a time, twenty a second, where the last ten
+-- attempts have failed. Claims take turns, so that what one counts the next one sees. What a webhook says stands in one of its rows only.
 CREATE FUNCTION claim_deliveries(by_claimant uuid, lease interval, at_most bigint)
 RETURNS TABLE (id uuid, webhook uuid, body text, tries integer, is_manual boolean, url text, headers text,
   secrets bytea[], ed25519 bytea)
@@ -181,12 +181,15 @@ BEGIN
         - (SELECT count(*) FROM webhook_claims c WHERE c.webhook = w.id AND c.until > present),
       w.rate_limit
         - (SELECT count(*) FROM webhook_sends s
-           WHERE s.webhook = w.id AND s.at > present - make_interval(secs => w.rate_seconds))) AS room
+           WHERE s.webhook = w.id AND s.at > present - make_interval(secs => w.rate_seconds)),
+      CASE WHEN w.failures >= 10 AND EXISTS
+        (SELECT FROM webhook_sends s WHERE s.webhook = w.id AND s.at > present - interval '50 milliseconds') THEN 0 END
+    ) AS room
     FROM waiting JOIN webhooks w ON w.id = waiting.webhook
     WHERE w.enabled AND w.deleted_at IS NULL
     ORDER BY random()
   ), chosen AS (
-    SELECT due.*, open.rate_limit FROM open CROSS JOIN LATERAL (
+    SELECT due.*, open.rate_limit IS NOT NULL OR open.failures >= 10 AS is_paced FROM open CROSS JOIN LATERAL (
       SELECT d.id, d.webhook, d.event, d.tries, d.manual FROM webhook_deliveries d
       WHERE d.webhook = open.id AND d.status = 'pending' AND d.next_attempt_at <= present
         AND NOT EXISTS
@@ -203,7 +206,7 @@ BEGIN
     SELECT webhook, id, by_claimant, present + lease FROM chosen
     ON CONFLICT (webhook, delivery) DO UPDATE SET claimant = excluded.claimant, until = excluded.until
   ), sent AS (
-    INSERT INTO webhook_sends (webhook, at) SELECT webhook, present FROM chosen WHERE rate_limit IS NOT NULL
+    INSERT INTO webhook_sends (webhook, at) SELECT webhook, present FROM chosen WHERE is_paced
   )
   SELECT c.id, c.webhook, m.body, c.tries, c.manual > 0, w.url, w.headers,
     CASE WHEN w.id IS NOT NULL THEN

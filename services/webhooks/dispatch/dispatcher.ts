@@ -9,7 +9,7 @@ import { nextDelayMs } from './schedule.js';
 const MAX_IN_FLIGHT = 1_024;
 const MAX_CLAIMED = 256;
 /** What other processes made, and what is due by its schedule, is looked for this often. */
-const LOOK_AGAIN_MS = 200;
+const LOOK_AGAIN_MS = 100;
 const RENEW_MS = 5_000;
 const FAILURE_PAUSE_MS = 500;
 /** What could not be recorded by then is sent again when its claim has lapsed. */

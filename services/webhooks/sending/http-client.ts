@@ -5,6 +5,8 @@ import type { AddressPolicy } from './address-policy.js';
 
 const KEEP_ALIVE_MS = 10_000;
 
+type Judge = Pick<AddressPolicy, 'permits' | 'refusalOf'>;
+
 /** No connection was made, or the one that was made is not used: the address is none that webhooks may reach. */
 export class AddressRefused extends Error {
   override readonly name = 'AddressRefused';
@@ -15,10 +17,10 @@ export class AddressRefused extends Error {
  * answer is judged, and the connection goes to the answers that were judged; when it is made its peer is judged again.
  * An address that stands in the URL itself is not looked up, so that is judged first.
  */
-export function httpClient(policy: AddressPolicy, timeoutMs: number): Agent {
+export function httpClient(policy: Judge, timeoutMs: number, resolve: typeof lookup = lookup): Agent {
   const connectorOptions: buildConnector.BuildOptions & { lookup: LookupFunction } = {
     timeout: timeoutMs,
-    lookup: judgedLookup(policy),
+    lookup: judgedLookup(policy, resolve),
   };
   const connect = buildConnector(connectorOptions);
   return new Agent({
@@ -41,9 +43,9 @@ export function httpClient(policy: AddressPolicy, timeoutMs: number): Agent {
 }
 
 /** Resolves a name to what may be reached of it: one answer that may not is enough to refuse them all. */
-function judgedLookup(policy: AddressPolicy): LookupFunction {
+function judgedLookup(policy: Judge, resolve: typeof lookup): LookupFunction {
   return (hostname, options, callback) => {
-    lookup(hostname, { ...options, all: true }, (error, addresses) => {
+    resolve(hostname, { ...options, all: true }, (error, addresses) => {
       if (error !== null) return callback(error, [], 0);
       const refused = addresses.find(({ address }) => !policy.permits(address));
       if (refused !== undefined) {

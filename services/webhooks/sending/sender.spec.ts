@@ -35,9 +35,9 @@ afterAll(() => {
   server.close();
 });
 
-function listening(one: Server | TcpServer): Promise<number> {
+function listening(one: Server | TcpServer, address = '127.0.0.1', port = 0): Promise<number> {
   return new Promise((resolve) => {
-    one.listen(0, '127.0.0.1', () => resolve((one.address() as { port: number }).port));
+    one.listen(port, address, () => resolve((one.address() as { port: number }).port));
   });
 }
 
@@ -209,7 +209,7 @@ describe('an address that is not to be reached', () => {
 
   test('is refused by every answer for its name, and again when the connection is made', async () => {
     const names = { permits: (address: string) => address !== '127.0.0.1', refusalOf: () => undefined };
-    const agent = httpClient(names as never, TIMEOUT_MS);
+    const agent = httpClient(names, TIMEOUT_MS);
     requests = [];
     answer = ok;
     const sender = new Sender(agent, OPTIONS);
@@ -226,6 +226,37 @@ describe('an address that is not to be reached', () => {
     }
     expect(requests).toEqual([]);
     await agent.destroy();
+  });
+
+  test('is not reached by a name that has become another address', async () => {
+    const connections = { allowed: 0, forbidden: 0 };
+    const allowed = createServer((_, response) => {
+      connections.allowed += 1;
+      response.setHeader('connection', 'close').end();
+    });
+    const port = await listening(allowed, '127.0.0.2');
+    const forbidden = createTcpServer((socket) => {
+      connections.forbidden += 1;
+      socket.destroy();
+    });
+    await listening(forbidden, '127.0.0.1', port);
+    const answers = [['127.0.0.2'], ['127.0.0.1'], ['127.0.0.2', '127.0.0.1']];
+    const resolve = ((_name: string, _options: object, done: (error: null, found: object[]) => void) => {
+      const [addresses = []] = answers.splice(0, 1);
+      done(
+        null,
+        addresses.map((address) => ({ address, family: 4 })),
+      );
+    }) as never;
+    const agent = httpClient(new AddressPolicy(['127.0.0.2/32']), TIMEOUT_MS, resolve);
+    const sender = new Sender(agent, OPTIONS);
+    const target = { url: `http://rebinding.example:${port}/`, headers: {}, secrets: [secret] };
+    const errors: (string | null)[] = [];
+    for (const id of ['1', '2', '3']) errors.push((await sender.send({ id, body: '{}', target })).error);
+    expect(errors).toEqual([null, 'address_refused', 'address_refused']);
+    expect(connections).toEqual({ allowed: 1, forbidden: 0 });
+    await agent.destroy();
+    for (const server of [allowed, forbidden]) server.close();
   });
 
   test('is not reached by a redirect', async () => {

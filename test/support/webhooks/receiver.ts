@@ -30,13 +30,13 @@ export class Receiver {
     readonly url: string,
   ) {}
 
-  static async start(): Promise<Receiver> {
+  static async start(address = '127.0.0.1'): Promise<Receiver> {
     const server = createServer();
     await new Promise<void>((resolve) => {
-      server.listen(0, '127.0.0.1', resolve);
+      server.listen(0, address, resolve);
     });
     const { port } = server.address() as AddressInfo;
-    const receiver = new Receiver(server, `http://127.0.0.1:${port}/hook`);
+    const receiver = new Receiver(server, `http://${address}:${port}/hook`);
     server.on('request', async (request, response) => {
       const body = await text(request);
       const { type, data } = JSON.parse(body) as Pick<Received, 'type' | 'data'>;
