@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { InstantSchema } from './envelope.js';
 import { LIST_DEFAULT, LIST_MAX } from './queries.js';
-import { integerInQuery, TimeSchema, text } from './text.js';
+import { integerInQuery, TimeSchema, text, token } from './text.js';
 
 export const WEBHOOK_URL_MAX_CHARACTERS = 2_048;
 export const WEBHOOK_DESCRIPTION_MAX_CHARACTERS = 500;
@@ -43,8 +43,9 @@ const WebhookUrlSchema = z
     const refuse = (message: string) => context.addIssue({ code: 'custom', message });
     if (/[\p{Cc}\s]/u.test(value)) return refuse('must not contain spaces or control characters');
     if (!URL.canParse(value)) return refuse('must be an absolute https or http URL');
+    if (!/^https?:\/\/[^/\\]/i.test(value)) return refuse('must begin with https:// or http:// and a host');
     const url = new URL(value);
-    if (url.protocol !== 'https:' && url.protocol !== 'http:') return refuse('must be an https or http URL');
+    if (url.port === '0') return refuse('must not have the port 0');
     if (url.username !== '' || url.password !== '' || /^https?:\/*[^/?#]*@/i.test(value)) {
       return refuse('must not contain a user name or password: send them in headers');
     }
@@ -232,7 +233,7 @@ export const WebhookListSchema = z.strictObject({
 
 export const DeliveriesQuerySchema = z.strictObject({
   status: DeliveryStateSchema.optional(),
-  event: z.string().min(1).max(200).optional().describe('The id of an event, or a type of events'),
+  event: token(200).optional().describe('The id of an event, or a type of events'),
   ...PageSchema,
 });
 export const DeliveryListSchema = z.strictObject({
@@ -245,7 +246,9 @@ export const ReplayBodySchema = z
   .strictObject({
     since: TimeSchema,
     until: TimeSchema.optional(),
-    status: DeliveryStateSchema.exclude(['cancelled']).optional(),
+    status: z
+      .enum(['pending', 'delivered', 'failed'], { error: 'must be pending, delivered or failed' })
+      .optional(),
   })
   .refine(({ since, until }) => until === undefined || since < until, {
     error: 'must be after since',

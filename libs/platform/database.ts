@@ -59,7 +59,7 @@ export async function inTransaction<Result>(
 }
 
 /** SQLSTATE classes and codes of a server that is away, starting, going down, full or too slow. */
-const UNAVAILABLE_SQLSTATE = /^(08...|53...|57P0.|57014|55P03|25006)$/;
+const UNAVAILABLE_SQLSTATE = /^(08...|40001|40P01|53...|57P0.|57014|55P03|25006)$/;
 const UNAVAILABLE_NETWORK =
   /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|ENOENT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/;
 const UNAVAILABLE_MESSAGE =

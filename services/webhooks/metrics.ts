@@ -3,11 +3,18 @@ import { Counter, Gauge, Histogram, type Registry } from '#platform';
 import type { AttemptResult } from './sending/sender.js';
 
 const BUCKETS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60];
-const WAITING = `SELECT count(*)::integer AS due,
-    coalesce(extract(epoch FROM clock_timestamp() - min(next_attempt_at)), 0)::float8 AS age
-  FROM webhook_deliveries WHERE status = 'pending' AND next_attempt_at <= clock_timestamp()`;
-const FAILING = `SELECT count(*)::integer AS failing FROM webhooks
-  WHERE failures >= 10 AND enabled AND deleted_at IS NULL`;
+/** Of what could be sent: what waits for a webhook to be enabled is not late. */
+const QUEUE = `SELECT count(d.id)::integer AS due,
+    coalesce(extract(epoch FROM clock_timestamp() - min(greatest(d.next_attempt_at, d.created_at))), 0)::float8 AS oldest,
+    (SELECT count(*)::integer FROM webhooks w WHERE w.failures >= 10 AND w.enabled AND w.deleted_at IS NULL) AS failing
+  FROM webhooks w JOIN webhook_deliveries d ON d.webhook = w.id
+  WHERE w.enabled AND w.deleted_at IS NULL AND d.status = 'pending' AND d.next_attempt_at <= clock_timestamp()`;
+
+interface Queue {
+  readonly due: number;
+  readonly oldest: number;
+  readonly failing: number;
+}
 
 /** Counts attempts, and looks at what is due when somebody asks. */
 export class WebhookMetrics {
@@ -36,36 +43,48 @@ export class WebhookMetrics {
         this.set(inFlight());
       },
     });
-    const due = new Gauge({
-      name: 'settled_webhook_due',
-      help: 'Deliveries that are due, in flight or not',
-      registers,
-    });
-    const failing = new Gauge({
-      name: 'settled_webhook_failing',
-      help: 'Webhooks whose last ten attempts have failed: they are tried one at a time',
-      registers,
-    });
-    new Gauge({
-      name: 'settled_webhook_oldest_due_seconds',
-      help: 'How long the oldest of them has been due',
-      registers,
-      async collect() {
-        try {
-          const { rows } = await pool.query<{ due: number; age: number }>(WAITING);
-          due.set(rows[0]?.due ?? 0);
-          this.set(rows[0]?.age ?? 0);
-          const { rows: troubled } = await pool.query<{ failing: number }>(FAILING);
-          failing.set(troubled[0]?.failing ?? 0);
-        } catch {
-          // The database is away: readiness says so.
-        }
-      },
-    });
+    // One look for all of them: a page of metrics asks for them at the same time.
+    let looking: Promise<Queue | undefined> | undefined;
+    const look = () => {
+      looking ??= queueOf(pool).finally(() => {
+        looking = undefined;
+      });
+      return looking;
+    };
+    const gauge = (name: string, help: string, of: (queue: Queue) => number) =>
+      new Gauge({
+        name,
+        help,
+        registers,
+        async collect() {
+          const queue = await look();
+          if (queue !== undefined) this.set(of(queue));
+        },
+      });
+    gauge('settled_webhook_due', 'Deliveries that are due, in flight or not', ({ due }) => due);
+    gauge(
+      'settled_webhook_oldest_due_seconds',
+      'How long the oldest of them has been due',
+      ({ oldest }) => oldest,
+    );
+    gauge(
+      'settled_webhook_failing',
+      'Webhooks whose last ten attempts have failed: they are tried one at a time',
+      ({ failing }) => failing,
+    );
   }
 
   attempted({ error, durationMs }: AttemptResult): void {
     this.#attempts.inc({ outcome: error ?? 'delivered' });
     this.#durations.observe(durationMs / 1_000);
+  }
+}
+
+/** Undefined while the database is away: readiness says so. */
+async function queueOf(pool: pg.Pool): Promise<Queue | undefined> {
+  try {
+    return (await pool.query<Queue>(QUEUE)).rows[0];
+  } catch {
+    return undefined;
   }
 }

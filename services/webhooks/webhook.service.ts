@@ -17,13 +17,14 @@ import {
   type IdempotentRequest,
   inTransaction,
   invalid,
+  type Logger,
   notFound,
   Problem,
   RequestsInProgress,
   rememberResult,
 } from '#platform';
 import { bodyOf, fanOut } from './fan-out.js';
-import type { SecretBox } from './secret-box.js';
+import { type SecretBox, SecretUnreadable } from './secret-box.js';
 import type { AddressPolicy } from './sending/address-policy.js';
 import { newKeyPair, newWebhookSecret } from './sending/signature.js';
 import type { DeliveryStore } from './store/deliveries.js';
@@ -35,6 +36,7 @@ export interface WebhookParts {
   readonly deliveries: DeliveryStore;
   readonly box: SecretBox;
   readonly policy: AddressPolicy;
+  readonly logger: Logger;
   /** Called when there is something new to send. */
   readonly made: () => void;
 }
@@ -113,7 +115,7 @@ export class WebhookService {
     await this.see(principal, id);
     const sealed = await this.parts.webhooks.secret(id);
     if (sealed === undefined) throw notFound('webhook');
-    return { secret: this.parts.box.open(sealed) };
+    return { secret: this.#open(sealed) };
   }
 
   async rotateSecret(
@@ -139,10 +141,8 @@ export class WebhookService {
   async test(id: string, request: WebhookRequest): Promise<Outcome<Delivery>> {
     const { tenant } = request.principal;
     const outcome = await this.#once(request, async (client) => {
-      const { webhooks, deliveries } = this.parts;
-      const webhook = await webhooks.find(tenant, id, client);
-      if (webhook === undefined) throw notFound('webhook');
-      if (!webhook.enabled) throw disabled();
+      const { deliveries } = this.parts;
+      await this.#holdEnabled(client, tenant, id);
       const at = new Date().toISOString();
       const body = bodyOf({ type: WEBHOOK_TEST, at, data: JSON.stringify({ webhook: id }) });
       const test = { webhook: id, tenant, event: randomUUID(), type: WEBHOOK_TEST, body };
@@ -175,12 +175,14 @@ export class WebhookService {
   async retry(id: string, request: WebhookRequest): Promise<Outcome<Delivery>> {
     const { tenant } = request.principal;
     const outcome = await this.#once(request, async (client) => {
-      const { deliveries } = this.parts;
-      const retried = await deliveries.retry(client, tenant, id);
-      const delivery = await deliveries.find(tenant, id, client);
-      if (delivery === undefined) throw notFound('delivery');
-      if (!retried) throw delivery.status === 'cancelled' ? cancelled() : disabled();
-      return delivery;
+      const { webhooks, deliveries } = this.parts;
+      const of = await deliveries.webhookOf(client, tenant, id);
+      if (of === undefined) throw notFound('delivery');
+      const webhook = await webhooks.hold(client, tenant, of);
+      if (webhook === undefined) throw deleted();
+      if (!webhook.enabled) throw disabled();
+      if (!(await deliveries.retry(client, tenant, id))) throw deleted();
+      return (await deliveries.find(tenant, id, client)) as Delivery;
     });
     this.parts.made();
     return outcome;
@@ -189,11 +191,8 @@ export class WebhookService {
   /** Begins the schedule of deliveries that were made anew: with their ids and their bytes. */
   async replay(id: string, body: ReplayBody, request: WebhookRequest): Promise<Outcome<{ queued: number }>> {
     const outcome = await this.#once(request, async (client) => {
-      const { webhooks, deliveries } = this.parts;
-      const webhook = await webhooks.find(request.principal.tenant, id, client);
-      if (webhook === undefined) throw notFound('webhook');
-      if (!webhook.enabled) throw disabled();
-      return { queued: await deliveries.replay(client, id, body) };
+      await this.#holdEnabled(client, request.principal.tenant, id);
+      return { queued: await this.parts.deliveries.replay(client, id, body) };
     });
     this.parts.made();
     return outcome;
@@ -201,11 +200,12 @@ export class WebhookService {
 
   /** Takes a webhook out of service, once, and tells those that want to know of it. */
   async disable(id: string, reason: 'gone' | 'failing'): Promise<void> {
-    const { pool, webhooks, made } = this.parts;
+    const { pool, webhooks, logger, made } = this.parts;
     await inTransaction(pool, async (client) => {
       const found = await webhooks.disable(client, id, reason);
       if (found === undefined) return;
       const { tenant, webhook } = found;
+      logger.warn({ tenant, webhook: id, reason }, 'a webhook was disabled');
       // What it is sent with may be nobody else's business.
       const data = JSON.stringify({ ...webhook, headers: {} });
       const at = webhook.disabledAt ?? new Date().toISOString();
@@ -226,7 +226,7 @@ export class WebhookService {
     const again = async (): Promise<Outcome<Result> | undefined> => {
       const sealed = await findResult(pool, idempotent);
       if (sealed === undefined) return undefined;
-      return { result: JSON.parse(box.open(Buffer.from(sealed, 'base64'))) as Result, replayed: true };
+      return { result: JSON.parse(this.#open(Buffer.from(sealed, 'base64'))) as Result, replayed: true };
     };
     return await this.#inProgress.run(idempotent, async () => {
       const before = await again();
@@ -245,6 +245,23 @@ export class WebhookService {
         return meanwhile;
       }
     });
+  }
+
+  async #holdEnabled(client: pg.PoolClient, tenant: string, id: string): Promise<void> {
+    const webhook = await this.parts.webhooks.hold(client, tenant, id);
+    if (webhook === undefined) throw notFound('webhook');
+    if (!webhook.enabled) throw disabled();
+  }
+
+  #open(sealed: Buffer): string {
+    try {
+      return this.parts.box.open(sealed);
+    } catch (error) {
+      if (!(error instanceof SecretUnreadable)) throw error;
+      const detail =
+        'it was encrypted with another WEBHOOKS_SECRET_KEY than the present one: rotate the secret';
+      throw new Problem({ status: 409, code: 'secret_unreadable', detail });
+    }
   }
 
   #checkUrl(url: string): void {
@@ -277,7 +294,7 @@ function disabled(): Problem {
   return new Problem({ status: 409, code: 'webhook_disabled', detail });
 }
 
-function cancelled(): Problem {
-  const detail = 'the webhook of this delivery was deleted';
+function deleted(): Problem {
+  const detail = 'the webhook of this delivery was deleted: it is sent no more';
   return new Problem({ status: 409, code: 'delivery_cancelled', detail });
 }

@@ -50,7 +50,7 @@ export class WebhooksModule implements OnModuleInit, OnApplicationShutdown {
     const deliveries = new DeliveryStore(pool);
     const made = () => dispatcher.wake();
     const webhooks = new WebhookStore(pool);
-    const service = new WebhookService({ pool, webhooks, deliveries, box, policy, made });
+    const service = new WebhookService({ pool, webhooks, deliveries, box, policy, logger, made });
     const dispatcher: Dispatcher = new Dispatcher({
       claims: new Claims(pool),
       sender,

@@ -59,17 +59,18 @@ CREATE TABLE webhook_deliveries (
   type            text        NOT NULL,
   status          text        NOT NULL DEFAULT 'pending',
   created_at      timestamptz NOT NULL DEFAULT clock_timestamp(),
-  -- When the schedule wants it, and when it is really due: a manual retry goes first.
+  -- When the schedule wants it, and when it is really due: a manual retry, at -infinity, goes first.
   scheduled_at    timestamptz DEFAULT clock_timestamp(),
   next_attempt_at timestamptz DEFAULT clock_timestamp(),
   tries           integer     NOT NULL DEFAULT 0,
   manual          integer     NOT NULL DEFAULT 0,
+  -- How often its schedule has begun anew: what comes of an attempt before that says nothing about it.
+  replays         integer     NOT NULL DEFAULT 0,
   completed_at    timestamptz,
   UNIQUE (event, webhook)
 );
 CREATE INDEX webhook_deliveries_due ON webhook_deliveries (webhook, next_attempt_at, position) WHERE status = 'pending';
-CREATE INDEX webhook_deliveries_in_order ON webhook_deliveries (webhook, position)
-  WHERE status = 'pending' AND position IS NOT NULL;
+CREATE INDEX webhook_deliveries_in_order ON webhook_deliveries (webhook, position) WHERE status = 'pending';
 CREATE INDEX webhook_deliveries_listed ON webhook_deliveries (webhook, id);
 CREATE INDEX webhook_deliveries_completed ON webhook_deliveries (completed_at) WHERE completed_at IS NOT NULL;
 
@@ -133,12 +134,13 @@ RETURNS bigint LANGUAGE sql AS $$
   SELECT count(*) FROM made
 $$;
 
--- Claims deliveries that are due, for as long as the lease: no more of a webhook than it may have in flight or may be sent in
--- its time, one after the other in commit order where it wants that, and one at a time, twenty a second, where the last ten
--- attempts have failed. Claims take turns, so that what one counts the next one sees. What a webhook says stands in one of its rows only.
-CREATE FUNCTION claim_deliveries(by_claimant uuid, lease interval, at_most bigint)
-RETURNS TABLE (id uuid, webhook uuid, body text, tries integer, is_manual boolean, url text, headers text,
-  secrets bytea[], ed25519 bytea)
+-- Claims deliveries that are due, for as long as the lease: no more of a webhook than its share of the claimant, than it may
+-- have in flight or may be sent in its time, one after the other in commit order where it wants that, and one at a time,
+-- twenty a second, where the last ten attempts have failed. Claims take turns, so that what one counts the next one sees.
+-- What a webhook says stands in one of its rows only.
+CREATE FUNCTION claim_deliveries(by_claimant uuid, lease interval, at_most bigint, share bigint)
+RETURNS TABLE (id uuid, webhook uuid, body text, tries integer, replays integer, is_manual boolean, url text,
+  headers text, secrets bytea[], ed25519 bytea)
 LANGUAGE plpgsql
 -- A queue's statistics are always wrong. Lookups by index are never far from the best, and tidy up behind what has ended.
 SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off
@@ -150,18 +152,20 @@ DECLARE
 BEGIN
   PERFORM pg_advisory_xact_lock(7301, 3);
   present := clock_timestamp();
-  -- In order is only what nothing can come before any more.
-  WITH found AS (
-    SELECT o.id, coalesce(
-      (SELECT e.position - 1 FROM events e
-       WHERE e.tenant = o.tenant AND e.position > o.complete_to AND e.type = ANY (o.events)
-         AND NOT EXISTS (SELECT FROM webhook_deliveries d WHERE d.webhook = o.id AND d.event = e.id)
-       ORDER BY e.position LIMIT 1),
-      (SELECT max(e.position) FROM events e),
-      0) AS complete_to
+  -- In order is only what nothing can come before any more. That is found out a stretch of the log at a time.
+  WITH bounded AS (
+    SELECT o.*, least(o.complete_to + 20000, (SELECT max(e.position) FROM events e)) AS seen_to
     FROM webhooks o
     WHERE o.ordered AND o.enabled AND o.deleted_at IS NULL
       AND EXISTS (SELECT FROM webhook_deliveries d WHERE d.webhook = o.id AND d.status = 'pending')
+  ), found AS (
+    SELECT o.id, coalesce(
+      (SELECT e.position - 1 FROM events e
+       WHERE e.tenant = o.tenant AND e.position > o.complete_to AND e.position <= o.seen_to AND e.type = ANY (o.events)
+         AND NOT EXISTS (SELECT FROM webhook_deliveries d WHERE d.event = e.id AND d.webhook = o.id)
+       ORDER BY e.position LIMIT 1),
+      o.seen_to) AS complete_to
+    FROM bounded o
   ), changing AS (
     SELECT w.id, found.complete_to FROM webhooks w JOIN found ON found.id = w.id AND w.complete_to < found.complete_to
     ORDER BY w.id FOR NO KEY UPDATE OF w
@@ -170,14 +174,16 @@ BEGIN
 
   RETURN QUERY
   WITH RECURSIVE waiting AS (
-    (SELECT d.webhook FROM webhook_deliveries d WHERE d.status = 'pending' ORDER BY d.webhook, d.next_attempt_at LIMIT 1)
-    UNION ALL
-    SELECT (SELECT d.webhook FROM webhook_deliveries d WHERE d.status = 'pending' AND d.webhook > waiting.webhook
+    (SELECT d.webhook, d.next_attempt_at FROM webhook_deliveries d WHERE d.status = 'pending'
       ORDER BY d.webhook, d.next_attempt_at LIMIT 1)
-    FROM waiting WHERE waiting.webhook IS NOT NULL
+    UNION ALL
+    SELECT next.* FROM waiting CROSS JOIN LATERAL
+      (SELECT d.webhook, d.next_attempt_at FROM webhook_deliveries d
+        WHERE d.status = 'pending' AND d.webhook > waiting.webhook
+        ORDER BY d.webhook, d.next_attempt_at LIMIT 1) next
   ), open AS (
-    SELECT w.*, least(
-      CASE WHEN w.ordered OR w.failures >= 10 THEN 1 ELSE w.max_concurrency END
+    SELECT w.*, w.rate_limit IS NOT NULL OR w.failures >= 10 AS is_paced, least(
+      CASE WHEN w.ordered OR w.failures >= 10 THEN 1 ELSE least(w.max_concurrency, share) END
         - (SELECT count(*) FROM webhook_claims c WHERE c.webhook = w.id AND c.until > present),
       w.rate_limit
         - (SELECT count(*) FROM webhook_sends s
@@ -186,29 +192,42 @@ BEGIN
         (SELECT FROM webhook_sends s WHERE s.webhook = w.id AND s.at > present - interval '50 milliseconds') THEN 0 END
     ) AS room
     FROM waiting JOIN webhooks w ON w.id = waiting.webhook
-    WHERE w.enabled AND w.deleted_at IS NULL
+    WHERE waiting.next_attempt_at <= present AND w.enabled AND w.deleted_at IS NULL
     ORDER BY random()
   ), chosen AS (
-    SELECT due.*, open.rate_limit IS NOT NULL OR open.failures >= 10 AS is_paced FROM open CROSS JOIN LATERAL (
-      SELECT d.id, d.webhook, d.event, d.tries, d.manual FROM webhook_deliveries d
-      WHERE d.webhook = open.id AND d.status = 'pending' AND d.next_attempt_at <= present
-        AND NOT EXISTS
-          (SELECT FROM webhook_claims c WHERE c.webhook = d.webhook AND c.delivery = d.id AND c.until > present)
-        AND (NOT open.ordered OR d.position IS NULL OR d.manual > 0 OR d.position <= open.complete_to AND d.position =
-          (SELECT min(f.position) FROM webhook_deliveries f
-           WHERE f.webhook = open.id AND f.status = 'pending' AND f.position IS NOT NULL))
-      ORDER BY d.next_attempt_at, d.position
+    SELECT due.*, open.is_paced FROM open CROSS JOIN LATERAL (
+      SELECT d.id, d.webhook, d.event, d.tries, d.replays, d.manual FROM (
+        (SELECT f.* FROM webhook_deliveries f
+         WHERE NOT open.ordered AND f.webhook = open.id AND f.status = 'pending' AND f.next_attempt_at <= present
+         ORDER BY f.webhook, f.next_attempt_at, f.position)
+        UNION ALL
+        -- In order: what somebody asked for, what is in no order, and what nothing comes before.
+        (SELECT f.* FROM webhook_deliveries f
+         WHERE open.ordered AND f.webhook = open.id AND f.status = 'pending' AND f.next_attempt_at = '-infinity')
+        UNION ALL
+        (SELECT f.* FROM webhook_deliveries f
+         WHERE open.ordered AND f.webhook = open.id AND f.status = 'pending' AND f.position IS NULL
+           AND f.next_attempt_at > '-infinity' AND f.next_attempt_at <= present)
+        UNION ALL
+        (SELECT f.* FROM
+          (SELECT h.* FROM webhook_deliveries h
+           WHERE open.ordered AND h.webhook = open.id AND h.status = 'pending' AND h.position > 0
+           ORDER BY h.webhook, h.position LIMIT 1) f
+         WHERE f.position <= open.complete_to AND f.next_attempt_at > '-infinity' AND f.next_attempt_at <= present)
+      ) d
+      WHERE NOT EXISTS
+        (SELECT FROM webhook_claims c WHERE c.webhook = d.webhook AND c.delivery = d.id AND c.until > present)
       LIMIT greatest(open.room, 0)
     ) due
     LIMIT at_most
   ), claimed AS (
     INSERT INTO webhook_claims (webhook, delivery, claimant, until)
-    SELECT webhook, id, by_claimant, present + lease FROM chosen
+    SELECT webhook, id, by_claimant, present + lease FROM chosen ORDER BY webhook, id
     ON CONFLICT (webhook, delivery) DO UPDATE SET claimant = excluded.claimant, until = excluded.until
   ), sent AS (
     INSERT INTO webhook_sends (webhook, at) SELECT webhook, present FROM chosen WHERE is_paced
   )
-  SELECT c.id, c.webhook, m.body, c.tries, c.manual > 0, w.url, w.headers,
+  SELECT c.id, c.webhook, m.body, c.tries, c.replays, c.manual > 0, w.url, w.headers,
     CASE WHEN w.id IS NOT NULL THEN
       (SELECT array_agg(s.sealed ORDER BY s.number DESC) FROM webhook_secrets s
        WHERE s.webhook = w.id AND (s.until IS NULL OR s.until > present)) END,
@@ -219,12 +238,26 @@ BEGIN
 END
 $$;
 
+-- Claims of what is still under way go on. A claim that is just being ended is left alone.
+CREATE FUNCTION renew_claims(by_claimant uuid, hooks uuid[], ids uuid[], lease interval) RETURNS void LANGUAGE sql
+SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+AS $$
+  UPDATE webhook_claims c SET until = clock_timestamp() + lease
+  FROM (
+    SELECT c.webhook, c.delivery FROM webhook_claims c
+    JOIN unnest(hooks, ids) AS r(webhook, id) ON c.webhook = r.webhook AND c.delivery = r.id
+    WHERE c.claimant = by_claimant FOR UPDATE OF c SKIP LOCKED
+  ) own
+  WHERE c.webhook = own.webhook AND c.delivery = own.delivery
+$$;
+
 -- Records attempts and what follows from them: `next_at` is null where the schedule has come to its end. A claim that was
--- lost meanwhile leaves the attempt in the history and the delivery as it is. Webhooks are locked before deliveries, as by who
--- deletes one. Returns the webhooks that have failed for longer than they may.
+-- lost meanwhile leaves the attempt in the history and the delivery as it is. Rows are locked in the order webhooks, claims,
+-- deliveries, and each by their keys, as by everybody who locks several. Returns the webhooks that have failed for longer
+-- than they may.
 CREATE FUNCTION complete_deliveries(by_claimant uuid, hooks uuid[], ids uuid[], started timestamptz[], durations integer[],
-  statuses integer[], errors text[], headers text[], bodies text[], manuals boolean[], next_at timestamptz[],
-  failing_for interval)
+  statuses integer[], errors text[], headers text[], bodies text[], manuals boolean[], replays integer[],
+  next_at timestamptz[], failing_for interval)
 RETURNS SETOF uuid LANGUAGE plpgsql
 SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 SET plan_cache_mode = force_generic_plan
@@ -245,28 +278,37 @@ BEGIN
   FROM changing c WHERE w.id = c.id;
 
   WITH own AS (
-    DELETE FROM webhook_claims c USING unnest(hooks, ids) AS r(webhook, id)
-    WHERE c.webhook = r.webhook AND c.delivery = r.id AND c.claimant = by_claimant
-    RETURNING c.delivery
+    SELECT c.webhook, c.delivery FROM webhook_claims c
+    JOIN unnest(hooks, ids) AS r(webhook, id) ON c.webhook = r.webhook AND c.delivery = r.id
+    WHERE c.claimant = by_claimant ORDER BY c.webhook, c.delivery FOR UPDATE OF c
+  ), ended AS (
+    DELETE FROM webhook_claims c USING own WHERE c.webhook = own.webhook AND c.delivery = own.delivery
+  ), locked AS (
+    SELECT d.* FROM webhook_deliveries d JOIN own ON own.delivery = d.id ORDER BY d.id FOR NO KEY UPDATE OF d
+  ), after AS (
+    SELECT o.id, o.replays <> r.replays AS begun_anew,
+      greatest(o.manual - CASE WHEN r.manual THEN 1 ELSE 0 END, 0) AS manual,
+      -- A manual retry leaves the schedule as it is, unless it brings success.
+      CASE WHEN o.replays <> r.replays THEN o.scheduled_at WHEN r.error IS NULL THEN NULL WHEN r.manual THEN o.scheduled_at
+        ELSE r.next_at END AS scheduled_at,
+      -- What has been delivered once is delivered, whatever comes of sending it again.
+      r.error IS NULL OR r.manual AND EXISTS
+        (SELECT FROM webhook_attempts a WHERE a.delivery = o.id AND a.error IS NULL) AS succeeded,
+      CASE WHEN r.manual THEN 0 ELSE 1 END AS tries
+    FROM unnest(ids, errors, manuals, replays, next_at) AS r(id, error, manual, replays, next_at)
+    JOIN locked o ON o.id = r.id
+    WHERE o.status <> 'cancelled'
   )
   UPDATE webhook_deliveries d SET
-    manual = after.manual,
-    tries = d.tries + CASE WHEN r.manual THEN 0 ELSE 1 END,
-    scheduled_at = after.scheduled_at,
-    next_attempt_at = CASE WHEN d.status = 'cancelled' THEN NULL
-      WHEN after.manual > 0 THEN clock_timestamp() ELSE after.scheduled_at END,
-    status = CASE WHEN d.status = 'cancelled' THEN 'cancelled'
-      WHEN after.manual > 0 OR after.scheduled_at IS NOT NULL THEN 'pending'
-      WHEN r.error IS NULL THEN 'delivered' ELSE 'failed' END,
-    completed_at = CASE WHEN d.status = 'cancelled' THEN d.completed_at
-      WHEN after.manual > 0 OR after.scheduled_at IS NOT NULL THEN NULL ELSE clock_timestamp() END
-  FROM unnest(ids, errors, manuals, next_at) AS r(id, error, manual, next_at)
-    JOIN own ON own.delivery = r.id
-    JOIN webhook_deliveries o ON o.id = r.id,
-    LATERAL (SELECT
-      greatest(o.manual - CASE WHEN r.manual THEN 1 ELSE 0 END, 0) AS manual,
-      CASE WHEN r.error IS NULL THEN NULL WHEN r.manual THEN o.scheduled_at ELSE r.next_at END AS scheduled_at) after
-  WHERE d.id = r.id;
+    manual = a.manual,
+    tries = d.tries + CASE WHEN a.begun_anew THEN 0 ELSE a.tries END,
+    scheduled_at = a.scheduled_at,
+    next_attempt_at = CASE WHEN a.manual > 0 THEN '-infinity' ELSE a.scheduled_at END,
+    status = CASE WHEN a.manual > 0 OR a.scheduled_at IS NOT NULL THEN 'pending'
+      WHEN a.succeeded THEN 'delivered' ELSE 'failed' END,
+    completed_at = CASE WHEN a.manual > 0 OR a.scheduled_at IS NOT NULL THEN NULL ELSE clock_timestamp() END
+  FROM after a
+  WHERE d.id = a.id;
 
   INSERT INTO webhook_attempts (delivery, at, duration_ms, status, error, response_headers, response_body)
   SELECT * FROM unnest(ids, started, durations, statuses, errors, headers, bodies) AS r(id, at) ORDER BY r.at;

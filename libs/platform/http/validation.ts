@@ -35,8 +35,14 @@ const NOTHING: Parsed = {};
 
 function parse(schema: z.ZodType | undefined, value: unknown): Parsed {
   if (schema === undefined) return NOTHING;
-  const result = schema.safeParse(value);
+  const result = schema.safeParse(value, { error: typeFault });
   return result.success ? { value: result.data } : { errors: fieldErrors(result.error) };
+}
+
+/** Where a schema has no words of its own for what is missing or of another type. */
+function typeFault({ code, input, expected }: z.core.$ZodRawIssue): string | undefined {
+  if (code !== 'invalid_type') return undefined;
+  return input === undefined ? 'is required' : `must be of type ${expected}`;
 }
 
 /** One entry per bad field, each named by its path. */

@@ -1,19 +1,21 @@
 import { pause, Signal } from '#bus';
-import { Batcher } from '#eventlog';
-import { type Health, type Logger, within } from '#platform';
+import { Batcher, isolateFaults } from '#eventlog';
+import { type Health, isDatabaseUnavailable, type Logger, within } from '#platform';
 import type { SecretBox } from '../secret-box.js';
-import type { AttemptResult, Message, Sender } from '../sending/sender.js';
-import type { Claimed, Claims, Completed, Target } from '../store/claims.js';
+import { type AttemptResult, BROKEN_OFF, type Message, type Sender } from '../sending/sender.js';
+import { type Claimed, type Claims, type Completed, LEASE_SECONDS, type Target } from '../store/claims.js';
 import { nextDelayMs } from './schedule.js';
 
-const MAX_IN_FLIGHT = 1_024;
+const MAX_IN_FLIGHT = 2_048;
 const MAX_CLAIMED = 256;
+/** A webhook holds at most this part of what is free: however many hang, something is left for those that do not. */
+const SHARE = 1 / 8;
 /** What other processes made, and what is due by its schedule, is looked for this often. */
 const LOOK_AGAIN_MS = 100;
 const RENEW_MS = 5_000;
+/** When claims could not be renewed for so long, others may soon send what is under way here. */
+const LEASE_AT_RISK_MS = LEASE_SECONDS * 1_000 - RENEW_MS;
 const FAILURE_PAUSE_MS = 500;
-/** What could not be recorded by then is sent again when its claim has lapsed. */
-const COMPLETE_TRIES = 20;
 const DRAIN_MS = 4_000;
 const RECORD_MS = 1_000;
 const GONE = 410;
@@ -35,14 +37,15 @@ export interface DispatcherParts {
 export class Dispatcher {
   readonly #stopping = new AbortController();
   readonly #news = new Signal();
-  readonly #inFlight = new Set<Promise<void>>();
+  readonly #inFlight = new Map<Claimed, Promise<void>>();
   readonly #targets = new WeakMap<Target, Message['target']>();
   readonly #completions: Batcher<Completed, true>;
   #running: Promise<void> | undefined;
+  #renewedAt = performance.now();
   #trouble: string | undefined;
 
   constructor(private readonly parts: DispatcherParts) {
-    this.#completions = new Batcher((items) => this.#complete(items), {
+    this.#completions = new Batcher((items) => isolateFaults(items, (some) => this.#complete(some)), {
       maxBatch: MAX_CLAIMED,
       maxWaiting: MAX_IN_FLIGHT,
     });
@@ -57,9 +60,7 @@ export class Dispatcher {
   }
 
   start(): void {
-    const renewing = setInterval(() => {
-      if (this.#inFlight.size > 0) this.parts.claims.renew().catch((error) => this.#failed(error));
-    }, RENEW_MS);
+    const renewing = setInterval(() => this.#renew().catch((error) => this.#failed(error)), RENEW_MS);
     this.#running = this.#run(this.#stopping.signal).finally(() => clearInterval(renewing));
   }
 
@@ -73,9 +74,9 @@ export class Dispatcher {
     this.#stopping.abort();
     this.#news.raise();
     await this.#running;
-    await within(DRAIN_MS, Promise.all(this.#inFlight)).catch(() => {});
+    await within(DRAIN_MS, Promise.all(this.#inFlight.values())).catch(() => {});
     await this.parts.sender.stop();
-    await within(RECORD_MS, Promise.all(this.#inFlight)).catch(() => {});
+    await within(RECORD_MS, Promise.all(this.#inFlight.values())).catch(() => {});
   }
 
   async #run(stopping: AbortSignal): Promise<void> {
@@ -94,61 +95,89 @@ export class Dispatcher {
 
   async #claim(): Promise<Claimed[]> {
     const room = Math.min(MAX_IN_FLIGHT - this.#inFlight.size, MAX_CLAIMED);
-    return room > 0 ? await this.parts.claims.claim(room) : [];
+    const share = Math.max(1, Math.floor((MAX_IN_FLIGHT - this.#inFlight.size) * SHARE));
+    return room > 0 ? await this.parts.claims.claim(room, share) : [];
+  }
+
+  async #renew(): Promise<void> {
+    const { claims, sender } = this.parts;
+    if (performance.now() - this.#renewedAt > LEASE_AT_RISK_MS) sender.breakOff();
+    const startedAt = performance.now();
+    if (this.#inFlight.size > 0) await claims.renew([...this.#inFlight.keys()]);
+    this.#renewedAt = startedAt;
   }
 
   #begin(delivery: Claimed): void {
-    const running = this.#attempt(delivery).catch((error) => this.#failed(error));
-    this.#inFlight.add(running);
-    void running.finally(() => {
-      this.#inFlight.delete(running);
-      this.#news.raise();
-    });
+    const running = this.#attempt(delivery)
+      .catch((error) => this.#failed(error))
+      .finally(() => {
+        this.#inFlight.delete(delivery);
+        this.#news.raise();
+      });
+    this.#inFlight.set(delivery, running);
   }
 
   async #attempt(delivery: Claimed): Promise<void> {
-    const { sender, schedule, attempted, disable } = this.parts;
+    const { claims, sender, schedule, attempted, disable } = this.parts;
     const message = this.#messageOf(delivery);
     const result = 'error' in message ? message : await sender.send(message);
+    // Nobody's fault, and nothing that counts as an attempt.
+    if (result.error === BROKEN_OFF) return await claims.release(delivery);
     attempted(delivery, result);
     await this.#completions.submit({ delivery, result, nextAt: nextAttempt(schedule, delivery, result) });
-    if (result.status === GONE) await disable(delivery.webhook, 'gone');
+    if (result.status === GONE) await this.#insist(() => disable(delivery.webhook, 'gone'));
   }
 
   #messageOf({ id, body, target }: Claimed): Message | AttemptResult {
-    try {
-      return { id, body, target: this.#opened(target) };
-    } catch (error) {
-      this.#failed(error);
-      return { at: new Date(), durationMs: 0, status: null, error: 'secret_unreadable', response: null };
-    }
+    const opened = this.#opened(target);
+    if (opened !== undefined) return { id, body, target: opened };
+    return { at: new Date(), durationMs: 0, status: null, error: 'secret_unreadable', response: null };
   }
 
-  /** Once for all deliveries that share it. */
-  #opened(target: Target): Message['target'] {
-    const { box } = this.parts;
+  /** Once for all deliveries that share it; undefined when there is no secret that could be read. */
+  #opened(target: Target): Message['target'] | undefined {
     const known = this.#targets.get(target);
     if (known !== undefined) return known;
-    const { url, headers, secrets, ed25519 } = target;
+    const secrets = target.secrets
+      .map((sealed) => this.#open(sealed))
+      .filter((secret) => secret !== undefined);
+    if (secrets.length === 0) return undefined;
     const opened = {
-      url,
-      headers: JSON.parse(headers) as Record<string, string>,
-      secrets: secrets.map((sealed) => box.open(sealed)),
-      ed25519: ed25519 === null ? undefined : box.open(ed25519),
+      url: target.url,
+      headers: JSON.parse(target.headers) as Record<string, string>,
+      secrets,
+      ed25519: target.ed25519 === null ? undefined : this.#open(target.ed25519),
     };
     this.#targets.set(target, opened);
     return opened;
   }
 
+  #open(sealed: Buffer): string | undefined {
+    try {
+      return this.parts.box.open(sealed);
+    } catch (error) {
+      this.parts.logger.error(
+        { error: String(error) },
+        'a webhook is sent without a signature by this secret',
+      );
+      return undefined;
+    }
+  }
+
   async #complete(items: readonly Completed[]): Promise<readonly true[]> {
     const { claims, failingForSeconds, disable } = this.parts;
-    for (let tries = 1; ; tries += 1) {
+    const failing = await this.#insist(() => claims.complete(items, failingForSeconds));
+    for (const webhook of failing) await this.#insist(() => disable(webhook, 'failing'));
+    return items.map(() => true);
+  }
+
+  /** Again as long as the database is away. */
+  async #insist<Result>(work: () => Promise<Result>): Promise<Result> {
+    for (;;) {
       try {
-        const failing = await claims.complete(items, failingForSeconds);
-        for (const webhook of failing) await disable(webhook, 'failing');
-        return items.map(() => true);
+        return await work();
       } catch (error) {
-        if (tries === COMPLETE_TRIES) throw error;
+        if (!isDatabaseUnavailable(error) || this.#stopping.signal.aborted) throw error;
         this.#failed(error);
         await pause(FAILURE_PAUSE_MS, this.#stopping.signal);
       }

@@ -13,57 +13,56 @@ export interface Answer {
   readonly beginning: Buffer;
 }
 
-/** The deadline of an exchange has passed. */
-export class DeadlinePassed extends Error {
-  override readonly name = 'DeadlinePassed';
-
-  /** `status` is null when the response had not begun. */
-  constructor(readonly status: number | null) {
-    super('the exchange took too long');
-  }
-}
-
-/** The status had come, and then the connection broke. */
-export class BrokenResponse extends Error {
-  override readonly name = 'BrokenResponse';
+/** An exchange that has not come to its end; `answer` is what there was of a response by then. */
+export class Unfinished extends Error {
+  override readonly name = 'Unfinished';
 
   constructor(
-    readonly status: number,
-    cause: Error,
+    readonly reason: 'deadline' | 'broken_off' | 'connection',
+    readonly answer: Answer | null,
+    cause?: Error,
   ) {
-    super(cause.message, { cause });
+    super(cause?.message ?? reason, { cause });
   }
 }
 
 /**
  * Sends a request and reads its response, to the end or as far as it is worth it: the connection of a longer one is given up.
- * All of it, from connecting on, is over after `timeoutMs`. Rejects with what went wrong.
+ * All of it, from connecting on, is over after `timeoutMs`. Rejects with `Unfinished`. Is in `underWay` as long as it lasts.
  */
 export function exchange(
   dispatcher: Dispatcher,
   request: Dispatcher.DispatchOptions,
-  timeoutMs: number,
+  { timeoutMs, underWay }: { readonly timeoutMs: number; readonly underWay: Set<Exchange> },
 ): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    dispatcher.dispatch(request, new Exchange(timeoutMs, resolve, reject));
-  });
+  const exchange = new Exchange(timeoutMs);
+  underWay.add(exchange);
+  dispatcher.dispatch(request, exchange);
+  return exchange.answer.finally(() => underWay.delete(exchange));
 }
 
-class Exchange implements Dispatcher.DispatchHandler {
+/** One request and its response. */
+export class Exchange implements Dispatcher.DispatchHandler {
+  readonly answer: Promise<Answer>;
   readonly #timer: NodeJS.Timeout;
   readonly #chunks: Buffer[] = [];
+  #resolve: (answer: Answer) => void = () => {};
+  #reject: (error: Unfinished) => void = () => {};
   #controller: Dispatcher.DispatchController | undefined;
-  #over: Error | undefined;
-  #status: number | null = null;
+  #over: Unfinished | undefined;
+  #status: number | undefined;
   #headers: IncomingHttpHeaders = {};
   #bytes = 0;
 
-  constructor(
-    timeoutMs: number,
-    private readonly resolve: (answer: Answer) => void,
-    private readonly reject: (error: Error) => void,
-  ) {
-    this.#timer = setTimeout(() => this.#fail(new DeadlinePassed(this.#status)), timeoutMs);
+  constructor(timeoutMs: number) {
+    this.answer = new Promise((resolve, reject) => {
+      [this.#resolve, this.#reject] = [resolve, reject];
+    });
+    this.#timer = setTimeout(() => this.#fail('deadline'), timeoutMs);
+  }
+
+  breakOff(): void {
+    this.#fail('broken_off');
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -92,22 +91,24 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
-    this.#fail(this.#status === null ? error : new BrokenResponse(this.#status, error));
+    this.#fail('connection', error);
   }
 
   #succeed(): void {
     clearTimeout(this.#timer);
-    this.resolve({
-      status: this.#status as number,
-      headers: this.#headers,
-      beginning: Buffer.concat(this.#chunks),
-    });
+    this.#resolve(this.#soFar() as Answer);
   }
 
-  #fail(error: Error): void {
+  #fail(reason: Unfinished['reason'], cause?: Error): void {
+    if (this.#over !== undefined) return;
     clearTimeout(this.#timer);
-    this.#over = error;
-    this.reject(error);
-    this.#controller?.abort(error);
+    this.#over = new Unfinished(reason, this.#soFar(), cause);
+    this.#reject(this.#over);
+    this.#controller?.abort(this.#over);
+  }
+
+  #soFar(): Answer | null {
+    if (this.#status === undefined) return null;
+    return { status: this.#status, headers: this.#headers, beginning: Buffer.concat(this.#chunks) };
   }
 }

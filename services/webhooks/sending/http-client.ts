@@ -1,7 +1,7 @@
-import { lookup } from 'node:dns';
-import { isIP, type LookupFunction } from 'node:net';
+import type { LookupFunction } from 'node:net';
 import { Agent, buildConnector } from 'undici';
 import type { AddressPolicy } from './address-policy.js';
+import { NameResolver, type Resolve } from './name-resolver.js';
 
 const KEEP_ALIVE_MS = 10_000;
 
@@ -17,7 +17,11 @@ export class AddressRefused extends Error {
  * answer is judged, and the connection goes to the answers that were judged; when it is made its peer is judged again.
  * An address that stands in the URL itself is not looked up, so that is judged first.
  */
-export function httpClient(policy: Judge, timeoutMs: number, resolve: typeof lookup = lookup): Agent {
+export function httpClient(
+  policy: Judge,
+  timeoutMs: number,
+  resolve: Resolve = new NameResolver().resolve,
+): Agent {
   const connectorOptions: buildConnector.BuildOptions & { lookup: LookupFunction } = {
     timeout: timeoutMs,
     lookup: judgedLookup(policy, resolve),
@@ -43,17 +47,21 @@ export function httpClient(policy: Judge, timeoutMs: number, resolve: typeof loo
 }
 
 /** Resolves a name to what may be reached of it: one answer that may not is enough to refuse them all. */
-function judgedLookup(policy: Judge, resolve: typeof lookup): LookupFunction {
+function judgedLookup(policy: Judge, resolve: Resolve): LookupFunction {
+  const judged = async (hostname: string) => {
+    const addresses = await resolve(hostname);
+    const refused = addresses.find(({ address }) => !policy.permits(address));
+    if (refused !== undefined) throw new AddressRefused(`${hostname} is at ${refused.address}`);
+    return [...addresses];
+  };
   return (hostname, options, callback) => {
-    resolve(hostname, { ...options, all: true }, (error, addresses) => {
-      if (error !== null) return callback(error, [], 0);
-      const refused = addresses.find(({ address }) => !policy.permits(address));
-      if (refused !== undefined) {
-        return callback(new AddressRefused(`${hostname} is at ${refused.address}`), [], 0);
-      }
-      const [first] = addresses;
-      if (options.all) callback(null, addresses);
-      else callback(null, first?.address ?? '', first?.family ?? isIP(first?.address ?? ''));
-    });
+    judged(hostname).then(
+      (addresses) => {
+        const [first] = addresses;
+        if (options.all) callback(null, addresses);
+        else callback(null, first?.address ?? '', first?.family ?? 0);
+      },
+      (error) => callback(error, [], 0),
+    );
   };
 }

@@ -241,13 +241,7 @@ describe('an address that is not to be reached', () => {
     });
     await listening(forbidden, '127.0.0.1', port);
     const answers = [['127.0.0.2'], ['127.0.0.1'], ['127.0.0.2', '127.0.0.1']];
-    const resolve = ((_name: string, _options: object, done: (error: null, found: object[]) => void) => {
-      const [addresses = []] = answers.splice(0, 1);
-      done(
-        null,
-        addresses.map((address) => ({ address, family: 4 })),
-      );
-    }) as never;
+    const resolve = async () => (answers.shift() ?? []).map((address) => ({ address, family: 4 }));
     const agent = httpClient(new AddressPolicy(['127.0.0.2/32']), TIMEOUT_MS, resolve);
     const sender = new Sender(agent, OPTIONS);
     const target = { url: `http://rebinding.example:${port}/`, headers: {}, secrets: [secret] };

@@ -1,12 +1,15 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Agent, errors } from 'undici';
-import { BrokenResponse, DeadlinePassed, exchange } from './exchange.js';
+import { type Answer, type Exchange, exchange, Unfinished } from './exchange.js';
 import { AddressRefused } from './http-client.js';
 import { signatureOf } from './signature.js';
 
 /** Of a response's headers: how many are kept, and how much of each. */
 const KEPT_HEADERS = 50;
 const KEPT_HEADER_CHARACTERS = 1_000;
+
+/** The error of an attempt that this side gave up. */
+export const BROKEN_OFF = 'broken_off';
 
 export interface Message {
   readonly id: string;
@@ -34,6 +37,8 @@ export interface AttemptResult {
 
 /** Sends one message, once: it follows no redirect, inflates nothing, and is over at its deadline whatever the receiver does. */
 export class Sender {
+  readonly #underWay = new Set<Exchange>();
+
   constructor(
     private readonly agent: Agent,
     private readonly options: { readonly timeoutMs: number; readonly userAgent: string },
@@ -45,34 +50,36 @@ export class Sender {
     const startedAt = performance.now();
     const { timeoutMs } = this.options;
     const { origin, pathname, search } = new URL(message.target.url);
-    const result = (rest: Pick<AttemptResult, 'status' | 'error' | 'response' | 'retryAfterMs'>) => ({
+    const result = (error: string | null, answer: Answer | null): AttemptResult => ({
       at,
       durationMs: Math.round(performance.now() - startedAt),
-      ...rest,
+      status: answer?.status ?? null,
+      error,
+      response: answer && { headers: keptHeaders(answer.headers), body: textOf(answer.beginning) },
+      retryAfterMs: retryAfterOf(answer?.headers['retry-after'], at),
     });
+    const request = {
+      origin,
+      path: pathname + search,
+      method: 'POST',
+      headers: this.#headersOf(message, at),
+      body: message.body,
+    } as const;
     try {
-      const request = {
-        origin,
-        path: pathname + search,
-        method: 'POST',
-        headers: this.#headersOf(message, at),
-        body: message.body,
-      } as const;
-      const { status, headers, beginning } = await exchange(this.agent, request, timeoutMs);
-      return result({
-        status,
-        error: status >= 200 && status < 300 ? null : `http_${status}`,
-        response: { headers: keptHeaders(headers), body: textOf(beginning) },
-        retryAfterMs: retryAfterOf(headers['retry-after'], at),
-      });
+      const answer = await exchange(this.agent, request, { timeoutMs, underWay: this.#underWay });
+      return result(answer.status < 300 ? null : `http_${answer.status}`, answer);
     } catch (error) {
-      const status = error instanceof DeadlinePassed || error instanceof BrokenResponse ? error.status : null;
-      return result({ status, error: classOf(error), response: null });
+      return result(classOf(error), error instanceof Unfinished ? error.answer : null);
     }
   }
 
-  /** Breaks off what is under way. */
+  /** Gives up what is under way. */
+  breakOff(): void {
+    for (const one of this.#underWay) one.breakOff();
+  }
+
   async stop(): Promise<void> {
+    this.breakOff();
     await this.agent.destroy();
   }
 
@@ -111,6 +118,8 @@ const CLASSES: Readonly<Record<string, string>> = {
   ENOTFOUND: 'dns',
   EAI_AGAIN: 'dns',
   EAI_NODATA: 'dns',
+  ENODATA: 'dns',
+  ETIMEOUT: 'dns',
   ECONNREFUSED: 'connection_refused',
   ECONNRESET: 'connection_reset',
   EPIPE: 'connection_reset',
@@ -122,14 +131,16 @@ const CLASSES: Readonly<Record<string, string>> = {
   UND_ERR_HEADERS_TIMEOUT: 'timeout',
   UND_ERR_BODY_TIMEOUT: 'timeout',
   UND_ERR_HEADERS_OVERFLOW: 'bad_response',
-  UND_ERR_DESTROYED: 'broken_off',
+  UND_ERR_DESTROYED: BROKEN_OFF,
 };
 const TLS = /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|EPROTO|ERR_OSSL)/;
 
 /** One word for what kept a response from coming. */
 function classOf(error: unknown): string {
-  if (error instanceof DeadlinePassed) return 'timeout';
-  if (error instanceof BrokenResponse) return classOf(error.cause);
+  if (error instanceof Unfinished) {
+    if (error.reason === 'deadline') return 'timeout';
+    return error.reason === 'broken_off' ? BROKEN_OFF : classOf(error.cause);
+  }
   if (error instanceof AddressRefused) return 'address_refused';
   if (error instanceof errors.HTTPParserError) return 'bad_response';
   // Of several addresses each has its own.

@@ -3,12 +3,13 @@ import type pg from 'pg';
 import type { AttemptResult } from '../sending/sender.js';
 
 /** A claim that is not renewed for so long is lost: another process sends the delivery then. */
-const LEASE_SECONDS = 20;
-const CLAIM = 'SELECT * FROM claim_deliveries($1, make_interval(secs => $2), $3)';
-const RENEW =
-  'UPDATE webhook_claims SET until = clock_timestamp() + make_interval(secs => $2) WHERE claimant = $1';
+export const LEASE_SECONDS = 20;
+const CLAIM = 'SELECT * FROM claim_deliveries($1, make_interval(secs => $2), $3, $4)';
+const RENEW = 'SELECT renew_claims($1, $2::uuid[], $3::uuid[], make_interval(secs => $4))';
+const RELEASE = 'DELETE FROM webhook_claims WHERE webhook = $2 AND delivery = $3 AND claimant = $1';
 const COMPLETE = `SELECT complete_deliveries($1, $2::uuid[], $3::uuid[], $4::timestamptz[], $5::integer[], $6::integer[],
-  $7::text[], $8::text[], $9::text[], $10::boolean[], $11::timestamptz[], make_interval(secs => $12)) AS id`;
+  $7::text[], $8::text[], $9::text[], $10::boolean[], $11::integer[], $12::timestamptz[],
+  make_interval(secs => $13)) AS id`;
 
 /** What a webhook says at the moment of a claim. */
 export interface Target {
@@ -28,15 +29,20 @@ export interface Claimed {
   readonly body: string;
   /** Attempts of its schedule so far. */
   readonly tries: number;
+  /** How often its schedule has begun anew. */
+  readonly replays: number;
   readonly manual: boolean;
   readonly target: Target;
 }
+
+type Key = Pick<Claimed, 'id' | 'webhook'>;
 
 interface Row {
   readonly id: string;
   readonly webhook: string;
   readonly body: string;
   readonly tries: number;
+  readonly replays: number;
   readonly is_manual: boolean;
   /** Null, like the three after it, in all rows of a webhook but one. */
   readonly url: string | null;
@@ -46,7 +52,7 @@ interface Row {
 }
 
 export interface Completed {
-  readonly delivery: Pick<Claimed, 'id' | 'webhook' | 'manual'>;
+  readonly delivery: Pick<Claimed, 'id' | 'webhook' | 'manual' | 'replays'>;
   readonly result: AttemptResult;
   /** Null when the schedule has come to its end, and after success. */
   readonly nextAt: Date | null;
@@ -58,24 +64,31 @@ export class Claims {
 
   constructor(private readonly pool: pg.Pool) {}
 
-  /** Claims up to so many that are due. */
-  async claim(atMost: number): Promise<Claimed[]> {
+  /** Claims up to so many that are due, and of one webhook no more than makes so many in flight. */
+  async claim(atMost: number, share: number): Promise<Claimed[]> {
     const { rows } = await this.pool.query<Row>({
       name: 'claim_deliveries',
       text: CLAIM,
-      values: [this.#claimant, LEASE_SECONDS, atMost],
+      values: [this.#claimant, LEASE_SECONDS, atMost, share],
     });
     const targets = new Map<string, Target>();
     for (const { webhook, url, headers, secrets, ed25519 } of rows) {
       if (url !== null) targets.set(webhook, { url, headers, secrets: secrets ?? [], ed25519 });
     }
-    return rows.map(({ id, webhook, body, tries, is_manual: manual }) => {
-      return { id, webhook, body, tries, manual, target: targets.get(webhook) as Target };
+    return rows.map(({ id, webhook, body, tries, replays, is_manual: manual }) => {
+      return { id, webhook, body, tries, replays, manual, target: targets.get(webhook) as Target };
     });
   }
 
-  async renew(): Promise<void> {
-    await this.pool.query(RENEW, [this.#claimant, LEASE_SECONDS]);
+  /** Keeps claims for another lease. */
+  async renew(deliveries: readonly Key[]): Promise<void> {
+    const [webhooks, ids] = [deliveries.map(({ webhook }) => webhook), deliveries.map(({ id }) => id)];
+    await this.pool.query(RENEW, [this.#claimant, webhooks, ids, LEASE_SECONDS]);
+  }
+
+  /** Gives a claim back: the delivery is as due as it was. */
+  async release({ id, webhook }: Key): Promise<void> {
+    await this.pool.query(RELEASE, [this.#claimant, webhook, id]);
   }
 
   /** Records what came of attempts; returns the webhooks that have failed for longer than so many seconds. */
@@ -95,6 +108,7 @@ export class Claims {
         column(({ result }) => (result.response === null ? null : JSON.stringify(result.response.headers))),
         column(({ result }) => result.response?.body ?? null),
         column(({ delivery }) => delivery.manual),
+        column(({ delivery }) => delivery.replays),
         column(({ nextAt }) => nextAt),
         failingForSeconds,
       ],

@@ -5,7 +5,7 @@ type Client = Pick<pg.ClientBase, 'query'>;
 
 const instant = (column: string) => `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 const COLUMNS = `d.id, d.webhook, d.event, d.type, d.status, ${instant('d.created_at')} AS "createdAt",
-  ${instant('d.next_attempt_at')} AS "nextAttemptAt",
+  CASE WHEN d.status = 'pending' THEN ${instant('greatest(d.next_attempt_at, d.created_at)')} END AS "nextAttemptAt",
   (SELECT coalesce(json_agg(json_build_object('at', ${instant('a.at')}, 'durationMs', a.duration_ms,
       'status', a.status, 'error', a.error, 'headers', a.response_headers, 'body', a.response_body)
     ORDER BY a.at, a.number), '[]') FROM webhook_attempts a WHERE a.delivery = d.id) AS attempts`;
@@ -16,16 +16,18 @@ const LIST = `SELECT ${COLUMNS} FROM webhook_deliveries d
   ORDER BY d.id DESC LIMIT $6`;
 const INSERT_TEST = `WITH message AS (INSERT INTO webhook_messages (event, body) VALUES ($3, $5))
   INSERT INTO webhook_deliveries (id, webhook, tenant, event, type) VALUES (new_uuid7(), $1, $2, $3, $4) RETURNING id`;
+const WEBHOOK_OF = 'SELECT webhook FROM webhook_deliveries WHERE tenant = $1 AND id = $2';
 // One that is in flight is due again as soon as it is back.
-const RETRY = `UPDATE webhook_deliveries d SET status = 'pending', manual = d.manual + 1,
-    next_attempt_at = clock_timestamp(), completed_at = NULL
-  FROM webhooks w
-  WHERE d.tenant = $1 AND d.id = $2 AND d.status <> 'cancelled' AND w.id = d.webhook AND w.enabled AND w.deleted_at IS NULL
-  RETURNING d.id`;
-const REPLAY = `UPDATE webhook_deliveries SET status = 'pending', tries = 0, scheduled_at = clock_timestamp(),
-    next_attempt_at = clock_timestamp(), completed_at = NULL
-  WHERE webhook = $1 AND status <> 'cancelled' AND created_at >= $2 AND ($3::timestamptz IS NULL OR created_at < $3)
-    AND ($4::text IS NULL OR status = $4)`;
+const RETRY = `UPDATE webhook_deliveries SET status = 'pending', manual = manual + 1, next_attempt_at = '-infinity',
+  completed_at = NULL WHERE tenant = $1 AND id = $2 AND status <> 'cancelled'`;
+const REPLAY = `UPDATE webhook_deliveries SET status = 'pending', tries = 0, replays = replays + 1,
+    scheduled_at = clock_timestamp(), completed_at = NULL,
+    next_attempt_at = CASE WHEN manual > 0 THEN '-infinity' ELSE clock_timestamp() END
+  WHERE id IN (
+    SELECT id FROM webhook_deliveries
+    WHERE webhook = $1 AND status <> 'cancelled' AND created_at >= $2 AND ($3::timestamptz IS NULL OR created_at < $3)
+      AND ($4::text IS NULL OR status = $4)
+    ORDER BY id FOR NO KEY UPDATE)`;
 const FORGET = 'SELECT forget_deliveries(make_interval(days => $1), $2)::integer AS forgotten';
 
 interface AttemptRow extends Omit<DeliveryAttempt, 'response'> {
@@ -69,7 +71,12 @@ export class DeliveryStore {
     return (rows[0] as { id: string }).id;
   }
 
-  /** Has it sent once more, at once. False when it is cancelled or its webhook is disabled. */
+  async webhookOf(client: Client, tenant: string, id: string): Promise<string | undefined> {
+    const { rows } = await client.query<{ webhook: string }>(WEBHOOK_OF, [tenant, id]);
+    return rows[0]?.webhook;
+  }
+
+  /** Has it sent once more, before all others. False when it is cancelled. */
   async retry(client: Client, tenant: string, id: string): Promise<boolean> {
     const { rowCount } = await client.query(RETRY, [tenant, id]);
     return rowCount === 1;

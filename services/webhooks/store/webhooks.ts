@@ -41,11 +41,15 @@ const UPDATE = `UPDATE webhooks SET url = $3, events = $4, description = $5, hea
     updated_at = clock_timestamp()
   WHERE ${LIVE}
   RETURNING ${COLUMNS}`;
+// Against being deleted or changed.
+const HOLD = `SELECT ${COLUMNS} FROM webhooks WHERE ${LIVE} FOR KEY SHARE`;
 const LOCK = `SELECT ${COLUMNS} FROM webhooks WHERE ${LIVE} FOR UPDATE`;
 const DELETE = `UPDATE webhooks SET deleted_at = clock_timestamp(), enabled = false WHERE ${LIVE}`;
 const DELETE_SECRETS = 'DELETE FROM webhook_secrets WHERE webhook = $1';
 const CANCEL = `UPDATE webhook_deliveries SET status = 'cancelled', scheduled_at = NULL, next_attempt_at = NULL, manual = 0,
-  completed_at = clock_timestamp() WHERE webhook = $1 AND status = 'pending'`;
+    completed_at = clock_timestamp()
+  WHERE id IN (
+    SELECT id FROM webhook_deliveries WHERE webhook = $1 AND status = 'pending' ORDER BY id FOR NO KEY UPDATE)`;
 const DISABLE = `UPDATE webhooks SET enabled = false, disabled_reason = $2, disabled_at = clock_timestamp()
   WHERE id = $1 AND enabled AND deleted_at IS NULL RETURNING tenant, ${COLUMNS}`;
 const SECRET = `SELECT sealed FROM webhook_secrets WHERE webhook = $1 ORDER BY number DESC LIMIT 1`;
@@ -89,8 +93,14 @@ export class WebhookStore {
     return webhookOf(rows[0] as Row);
   }
 
-  async find(tenant: string, id: string, client: Client = this.pool): Promise<Webhook | undefined> {
-    const { rows } = await client.query<Row>(FIND, [tenant, id]);
+  async find(tenant: string, id: string): Promise<Webhook | undefined> {
+    const { rows } = await this.pool.query<Row>(FIND, [tenant, id]);
+    return rows[0] && webhookOf(rows[0]);
+  }
+
+  /** As it stays until the end of the transaction. */
+  async hold(client: Client, tenant: string, id: string): Promise<Webhook | undefined> {
+    const { rows } = await client.query<Row>(HOLD, [tenant, id]);
     return rows[0] && webhookOf(rows[0]);
   }
 
