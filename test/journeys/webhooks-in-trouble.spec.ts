@@ -82,6 +82,40 @@ describe('a webhook', () => {
     );
   });
 
+  test('is disabled by 410 together with fifty others that are told of each other', async () => {
+    receiver.answer = answering(410);
+    const events = ['question.answered', 'webhook.disabled'];
+    const all = await Promise.all(
+      Array.from({ length: 50 }, () => hooks.create(receiver.url, { events, maxConcurrency: 3 })),
+    );
+    await Promise.all(Array.from({ length: 3 }, () => hooks.settle()));
+    const disabled = async () => {
+      const seen = await Promise.all(all.map(({ id }) => hooks.see(id)));
+      return seen.every(({ enabled, disabledReason }) => !enabled && disabledReason === 'gone');
+    };
+    await eventually(disabled, 5_000);
+  });
+
+  test('that is deleted while it is tested, replayed and retried leaves nothing that waits', async () => {
+    for (let round = 0; round < 15; round += 1) {
+      const { id } = await hooks.create(receiver.url);
+      await hooks.settle();
+      await eventually(async () => (await hooks.deliveries(id, '?status=delivered')).length === 1);
+      const [delivery] = await hooks.deliveries(id);
+      const since = '2026-01-01T00:00:00Z';
+      const answers = await Promise.all([
+        ...Array.from({ length: 4 }, () => hooks.call('POST', `/v1/webhooks/${id}/test`)),
+        hooks.call('DELETE', `/v1/webhooks/${id}`),
+        hooks.call('POST', `/v1/webhooks/${id}/replay`, { since }),
+        hooks.call('POST', `/v1/webhook-deliveries/${delivery?.id}/retry`),
+      ]);
+      for (const { status } of answers) expect([202, 204, 404, 409]).toContain(status);
+    }
+    const left = `SELECT count(*)::integer AS count FROM webhook_deliveries d JOIN webhooks w ON w.id = d.webhook
+      WHERE w.deleted_at IS NOT NULL AND d.status = 'pending'`;
+    expect((await hooks.house.query(left))[0]?.count).toBe(0);
+  });
+
   test('cannot lead to an address that is not to be reached, whatever it answers', async () => {
     let connections = 0;
     const forbidden = createServer((socket) => {

@@ -134,11 +134,11 @@ RETURNS bigint LANGUAGE sql AS $$
   SELECT count(*) FROM made
 $$;
 
--- Claims deliveries that are due, for as long as the lease: no more of a webhook than its share of the claimant, than it may
--- have in flight or may be sent in its time, one after the other in commit order where it wants that, and one at a time,
+-- Claims up to so many deliveries that are due, for as long as the lease: of no webhook so many that more than that are in
+-- flight, or more than it may have in flight or may be sent in its time, one after the other in commit order where it wants that, and one at a time,
 -- twenty a second, where the last ten attempts have failed. Claims take turns, so that what one counts the next one sees.
 -- What a webhook says stands in one of its rows only.
-CREATE FUNCTION claim_deliveries(by_claimant uuid, lease interval, at_most bigint, share bigint)
+CREATE FUNCTION claim_deliveries(by_claimant uuid, lease interval, at_most bigint)
 RETURNS TABLE (id uuid, webhook uuid, body text, tries integer, replays integer, is_manual boolean, url text,
   headers text, secrets bytea[], ed25519 bytea)
 LANGUAGE plpgsql
@@ -183,7 +183,7 @@ BEGIN
         ORDER BY d.webhook, d.next_attempt_at LIMIT 1) next
   ), open AS (
     SELECT w.*, w.rate_limit IS NOT NULL OR w.failures >= 10 AS is_paced, least(
-      CASE WHEN w.ordered OR w.failures >= 10 THEN 1 ELSE least(w.max_concurrency, share) END
+      CASE WHEN w.ordered OR w.failures >= 10 THEN 1 ELSE least(w.max_concurrency, at_most) END
         - (SELECT count(*) FROM webhook_claims c WHERE c.webhook = w.id AND c.until > present),
       w.rate_limit
         - (SELECT count(*) FROM webhook_sends s

@@ -3,18 +3,20 @@ import { Batcher, isolateFaults } from '#eventlog';
 import { type Health, isDatabaseUnavailable, type Logger, within } from '#platform';
 import type { SecretBox } from '../secret-box.js';
 import { type AttemptResult, BROKEN_OFF, type Message, type Sender } from '../sending/sender.js';
-import { type Claimed, type Claims, type Completed, LEASE_SECONDS, type Target } from '../store/claims.js';
+import type { Claimed, Claims, Completed, Target } from '../store/claims.js';
 import { nextDelayMs } from './schedule.js';
 
 const MAX_IN_FLIGHT = 2_048;
-const MAX_CLAIMED = 256;
-/** A webhook holds at most this part of what is free: however many hang, something is left for those that do not. */
+const MAX_COMPLETED = 256;
+/**
+ * One claim, and one webhook, take at most this part of the places that are free. However many receivers hang, none holds more
+ * than that, and something is left for those that do not.
+ */
 const SHARE = 1 / 8;
 /** What other processes made, and what is due by its schedule, is looked for this often. */
 const LOOK_AGAIN_MS = 100;
-const RENEW_MS = 5_000;
-/** When claims could not be renewed for so long, others may soon send what is under way here. */
-const LEASE_AT_RISK_MS = LEASE_SECONDS * 1_000 - RENEW_MS;
+/** Claims are renewed after this part of a lease; when they could not be for the rest, others may soon send the same. */
+const RENEW = 1 / 4;
 const FAILURE_PAUSE_MS = 500;
 const DRAIN_MS = 4_000;
 const RECORD_MS = 1_000;
@@ -46,7 +48,7 @@ export class Dispatcher {
 
   constructor(private readonly parts: DispatcherParts) {
     this.#completions = new Batcher((items) => isolateFaults(items, (some) => this.#complete(some)), {
-      maxBatch: MAX_CLAIMED,
+      maxBatch: MAX_COMPLETED,
       maxWaiting: MAX_IN_FLIGHT,
     });
   }
@@ -60,7 +62,8 @@ export class Dispatcher {
   }
 
   start(): void {
-    const renewing = setInterval(() => this.#renew().catch((error) => this.#failed(error)), RENEW_MS);
+    const everyMs = this.parts.claims.leaseSeconds * 1_000 * RENEW;
+    const renewing = setInterval(() => this.#renew().catch((error) => this.#failed(error)), everyMs);
     this.#running = this.#run(this.#stopping.signal).finally(() => clearInterval(renewing));
   }
 
@@ -82,10 +85,11 @@ export class Dispatcher {
   async #run(stopping: AbortSignal): Promise<void> {
     while (!stopping.aborted) {
       try {
-        const claimed = await this.#claim();
+        const room = this.#room;
+        const claimed = room > 0 ? await this.parts.claims.claim(room) : [];
         for (const delivery of claimed) this.#begin(delivery);
         this.#trouble = undefined;
-        if (claimed.length < MAX_CLAIMED) await this.#news.wait(LOOK_AGAIN_MS);
+        if (claimed.length < Math.max(1, room)) await this.#news.wait(LOOK_AGAIN_MS);
       } catch (error) {
         this.#failed(error);
         await pause(FAILURE_PAUSE_MS, stopping);
@@ -93,15 +97,16 @@ export class Dispatcher {
     }
   }
 
-  async #claim(): Promise<Claimed[]> {
-    const room = Math.min(MAX_IN_FLIGHT - this.#inFlight.size, MAX_CLAIMED);
-    const share = Math.max(1, Math.floor((MAX_IN_FLIGHT - this.#inFlight.size) * SHARE));
-    return room > 0 ? await this.parts.claims.claim(room, share) : [];
+  /** How many may be claimed now. */
+  get #room(): number {
+    const free = MAX_IN_FLIGHT - this.#inFlight.size;
+    return free > 0 ? Math.max(1, Math.floor(free * SHARE)) : 0;
   }
 
   async #renew(): Promise<void> {
     const { claims, sender } = this.parts;
-    if (performance.now() - this.#renewedAt > LEASE_AT_RISK_MS) sender.breakOff();
+    const riskMs = claims.leaseSeconds * 1_000 * (1 - RENEW);
+    if (performance.now() - this.#renewedAt >= riskMs) sender.breakOff();
     const startedAt = performance.now();
     if (this.#inFlight.size > 0) await claims.renew([...this.#inFlight.keys()]);
     this.#renewedAt = startedAt;

@@ -19,6 +19,11 @@ export class NameResolver {
   readonly #silent = pLimit(1);
   readonly #asking = new Map<string, ReturnType<Resolve>>();
 
+  /** `servers`: other name servers than the system's, as `address:port`. */
+  constructor(servers?: readonly string[]) {
+    if (servers !== undefined) this.#servers.setServers(servers);
+  }
+
   /** Rejects with an Error that has a `code`. Who asks for a name that is being asked for shares the answer. */
   readonly resolve: Resolve = (name) => {
     const asking = this.#asking.get(name) ?? this.#ask(name).finally(() => this.#asking.delete(name));

@@ -3,8 +3,8 @@ import type pg from 'pg';
 import type { AttemptResult } from '../sending/sender.js';
 
 /** A claim that is not renewed for so long is lost: another process sends the delivery then. */
-export const LEASE_SECONDS = 20;
-const CLAIM = 'SELECT * FROM claim_deliveries($1, make_interval(secs => $2), $3, $4)';
+const LEASE_SECONDS = 20;
+const CLAIM = 'SELECT * FROM claim_deliveries($1, make_interval(secs => $2), $3)';
 const RENEW = 'SELECT renew_claims($1, $2::uuid[], $3::uuid[], make_interval(secs => $4))';
 const RELEASE = 'DELETE FROM webhook_claims WHERE webhook = $2 AND delivery = $3 AND claimant = $1';
 const COMPLETE = `SELECT complete_deliveries($1, $2::uuid[], $3::uuid[], $4::timestamptz[], $5::integer[], $6::integer[],
@@ -62,14 +62,17 @@ export interface Completed {
 export class Claims {
   readonly #claimant = randomUUID();
 
-  constructor(private readonly pool: pg.Pool) {}
+  constructor(
+    private readonly pool: pg.Pool,
+    readonly leaseSeconds = LEASE_SECONDS,
+  ) {}
 
-  /** Claims up to so many that are due, and of one webhook no more than makes so many in flight. */
-  async claim(atMost: number, share: number): Promise<Claimed[]> {
+  /** Claims up to so many that are due, of no webhook so many that more than that are in flight. */
+  async claim(atMost: number): Promise<Claimed[]> {
     const { rows } = await this.pool.query<Row>({
       name: 'claim_deliveries',
       text: CLAIM,
-      values: [this.#claimant, LEASE_SECONDS, atMost, share],
+      values: [this.#claimant, this.leaseSeconds, atMost],
     });
     const targets = new Map<string, Target>();
     for (const { webhook, url, headers, secrets, ed25519 } of rows) {
@@ -83,7 +86,7 @@ export class Claims {
   /** Keeps claims for another lease. */
   async renew(deliveries: readonly Key[]): Promise<void> {
     const [webhooks, ids] = [deliveries.map(({ webhook }) => webhook), deliveries.map(({ id }) => id)];
-    await this.pool.query(RENEW, [this.#claimant, webhooks, ids, LEASE_SECONDS]);
+    await this.pool.query(RENEW, [this.#claimant, webhooks, ids, this.leaseSeconds]);
   }
 
   /** Gives a claim back: the delivery is as due as it was. */
