@@ -70,7 +70,10 @@ CREATE TABLE webhook_deliveries (
   UNIQUE (event, webhook)
 );
 CREATE INDEX webhook_deliveries_due ON webhook_deliveries (webhook, next_attempt_at, position) WHERE status = 'pending';
-CREATE INDEX webhook_deliveries_in_order ON webhook_deliveries (webhook, position) WHERE status = 'pending';
+CREATE INDEX webhook_deliveries_in_order ON webhook_deliveries (webhook, position)
+  WHERE status = 'pending' AND position IS NOT NULL;
+CREATE INDEX webhook_deliveries_in_no_order ON webhook_deliveries (webhook, next_attempt_at)
+  WHERE status = 'pending' AND position IS NULL;
 CREATE INDEX webhook_deliveries_listed ON webhook_deliveries (webhook, id);
 CREATE INDEX webhook_deliveries_completed ON webhook_deliveries (completed_at) WHERE completed_at IS NOT NULL;
 
@@ -188,11 +191,13 @@ BEGIN
       w.rate_limit
         - (SELECT count(*) FROM webhook_sends s
            WHERE s.webhook = w.id AND s.at > present - make_interval(secs => w.rate_seconds)),
-      CASE WHEN w.failures >= 10 AND EXISTS
-        (SELECT FROM webhook_sends s WHERE s.webhook = w.id AND s.at > present - interval '50 milliseconds') THEN 0 END
+      CASE WHEN w.failures >= 10 AND
+        (SELECT s.at FROM webhook_sends s WHERE s.webhook = w.id ORDER BY s.at DESC LIMIT 1)
+          > present - interval '50 milliseconds' THEN 0 END
     ) AS room
-    FROM waiting JOIN webhooks w ON w.id = waiting.webhook
-    WHERE waiting.next_attempt_at <= present AND w.enabled AND w.deleted_at IS NULL
+    FROM waiting CROSS JOIN LATERAL
+      (SELECT h.* FROM webhooks h WHERE h.id = waiting.webhook AND h.enabled AND h.deleted_at IS NULL OFFSET 0) w
+    WHERE waiting.next_attempt_at <= present
     ORDER BY random()
   ), chosen AS (
     SELECT due.*, open.is_paced FROM open CROSS JOIN LATERAL (
@@ -211,7 +216,7 @@ BEGIN
         UNION ALL
         (SELECT f.* FROM
           (SELECT h.* FROM webhook_deliveries h
-           WHERE open.ordered AND h.webhook = open.id AND h.status = 'pending' AND h.position > 0
+           WHERE open.ordered AND h.webhook = open.id AND h.status = 'pending' AND h.position IS NOT NULL
            ORDER BY h.webhook, h.position LIMIT 1) f
          WHERE f.position <= open.complete_to AND f.next_attempt_at > '-infinity' AND f.next_attempt_at <= present)
       ) d
