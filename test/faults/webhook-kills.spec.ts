@@ -7,7 +7,7 @@ import { inLanes } from '../support/races/in-lanes.js';
 import { type Cast, cast, direct } from '../support/races/instances.js';
 import { SettledProcess } from '../support/settled-process.js';
 import { EAGER } from '../support/webhooks/hooks.js';
-import { Receiver } from '../support/webhooks/receiver.js';
+import { answering, Receiver } from '../support/webhooks/receiver.js';
 
 const LONG = process.env.FAULTS === 'long';
 const EVENTS = LONG ? 510 : 100;
@@ -84,3 +84,26 @@ test(
   },
   LONG ? 300_000 : 120_000,
 );
+
+test('what fell due while nobody was there to send is sent at the next start', async () => {
+  const { key } = await questions.key('user:other-platform', ['webhooks']);
+  const late = await Receiver.start();
+  late.answer = answering(503);
+  environment = { ...environment, WEBHOOKS_RETRY_SCHEDULE: '1' };
+  await sending.stop();
+  sending = await startSending();
+  const created = await sending.call('POST', '/v1/webhooks', { key, body: { url: late.url } });
+  expect(created.status).toBe(201);
+  const { id } = await people.agent.ask(direct(people.ada));
+  await people.ada.answer(id);
+  await eventually(() => late.received.length === 1);
+  await sending.stop();
+  await pause(1_500);
+  late.answer = answering(200);
+  const startedAt = performance.now();
+  sending = await startSending();
+  await eventually(() => late.received.length === 2);
+  expect(performance.now() - startedAt).toBeLessThan(5_000);
+  expect(new Set(late.ids).size).toBe(1);
+  late.stop();
+}, 30_000);
