@@ -256,21 +256,21 @@ AS $$
   WHERE c.webhook = own.webhook AND c.delivery = own.delivery
 $$;
 
--- Records attempts and what follows from them: `next_at` is null where the schedule has come to its end. A claim that was
+-- Records attempts and what follows from them: `delays`, in seconds, are null where the schedule has come to its end. A claim that was
 -- lost meanwhile leaves the attempt in the history and the delivery as it is. Rows are locked in the order webhooks, claims,
 -- deliveries, and each by their keys, as by everybody who locks several. Returns the webhooks that have failed for longer
 -- than they may.
 CREATE FUNCTION complete_deliveries(by_claimant uuid, hooks uuid[], ids uuid[], started timestamptz[], durations integer[],
   statuses integer[], errors text[], headers text[], bodies text[], manuals boolean[], replays integer[],
-  next_at timestamptz[], failing_for interval)
+  delays double precision[], failing_for interval)
 RETURNS SETOF uuid LANGUAGE plpgsql
 SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off
 SET plan_cache_mode = force_generic_plan
 AS $$
 BEGIN
   WITH seen AS (
-    SELECT r.webhook, bool_or(r.error IS NULL) AS succeeded, min(r.at) AS since, count(*) AS attempts
-    FROM unnest(hooks, errors, started) AS r(webhook, error, at)
+    SELECT r.webhook, bool_or(r.error IS NULL) AS succeeded, count(*) AS attempts
+    FROM unnest(hooks, errors) AS r(webhook, error)
     GROUP BY r.webhook
   ), changing AS (
     SELECT w.id, seen.* FROM webhooks w JOIN seen ON seen.webhook = w.id
@@ -278,7 +278,7 @@ BEGIN
     ORDER BY w.id FOR NO KEY UPDATE OF w
   )
   UPDATE webhooks w SET
-    failing_since = CASE WHEN c.succeeded THEN NULL ELSE coalesce(w.failing_since, c.since) END,
+    failing_since = CASE WHEN c.succeeded THEN NULL ELSE coalesce(w.failing_since, clock_timestamp()) END,
     failures = CASE WHEN c.succeeded THEN 0 ELSE least(w.failures + c.attempts, 10) END
   FROM changing c WHERE w.id = c.id;
 
@@ -295,12 +295,12 @@ BEGIN
       greatest(o.manual - CASE WHEN r.manual THEN 1 ELSE 0 END, 0) AS manual,
       -- A manual retry leaves the schedule as it is, unless it brings success.
       CASE WHEN o.replays <> r.replays THEN o.scheduled_at WHEN r.error IS NULL THEN NULL WHEN r.manual THEN o.scheduled_at
-        ELSE r.next_at END AS scheduled_at,
+        ELSE clock_timestamp() + make_interval(secs => r.delay) END AS scheduled_at,
       -- What has been delivered once is delivered, whatever comes of sending it again.
       r.error IS NULL OR r.manual AND EXISTS
         (SELECT FROM webhook_attempts a WHERE a.delivery = o.id AND a.error IS NULL) AS succeeded,
       CASE WHEN r.manual THEN 0 ELSE 1 END AS tries
-    FROM unnest(ids, errors, manuals, replays, next_at) AS r(id, error, manual, replays, next_at)
+    FROM unnest(ids, errors, manuals, replays, delays) AS r(id, error, manual, replays, delay)
     JOIN locked o ON o.id = r.id
     WHERE o.status <> 'cancelled'
   )

@@ -15,8 +15,10 @@ const MAX_COMPLETED = 256;
 const SHARE = 1 / 8;
 /** What other processes made, and what is due by its schedule, is looked for this often. */
 const LOOK_AGAIN_MS = 100;
-/** Claims are renewed after this part of a lease; when they could not be for the rest, others may soon send the same. */
+/** Claims are renewed after this part of a lease. */
 const RENEW = 1 / 4;
+/** What could not be renewed for this part is given up at the third time, before others may send the same. */
+const AT_RISK = 5 / 8;
 const FAILURE_PAUSE_MS = 500;
 const DRAIN_MS = 4_000;
 const RECORD_MS = 1_000;
@@ -40,7 +42,7 @@ export class Dispatcher {
   readonly #stopping = new AbortController();
   readonly #news = new Signal();
   readonly #inFlight = new Map<Claimed, Promise<void>>();
-  readonly #targets = new WeakMap<Target, Message['target']>();
+  readonly #targets = new WeakMap<Target, Message['target'] | undefined>();
   readonly #completions: Batcher<Completed, true>;
   #running: Promise<void> | undefined;
   #renewedAt = performance.now();
@@ -105,8 +107,8 @@ export class Dispatcher {
 
   async #renew(): Promise<void> {
     const { claims, sender } = this.parts;
-    const riskMs = claims.leaseSeconds * 1_000 * (1 - RENEW);
-    if (performance.now() - this.#renewedAt >= riskMs) sender.breakOff();
+    const riskMs = claims.leaseSeconds * 1_000 * AT_RISK;
+    if (performance.now() - this.#renewedAt > riskMs) sender.breakOff();
     const startedAt = performance.now();
     if (this.#inFlight.size > 0) await claims.renew([...this.#inFlight.keys()]);
     this.#renewedAt = startedAt;
@@ -129,7 +131,7 @@ export class Dispatcher {
     // Nobody's fault, and nothing that counts as an attempt.
     if (result.error === BROKEN_OFF) return await claims.release(delivery);
     attempted(delivery, result);
-    await this.#completions.submit({ delivery, result, nextAt: nextAttempt(schedule, delivery, result) });
+    await this.#completions.submit({ delivery, result, delayMs: delayAfter(schedule, delivery, result) });
     if (result.status === GONE) await this.#insist(() => disable(delivery.webhook, 'gone'));
   }
 
@@ -141,23 +143,26 @@ export class Dispatcher {
 
   /** Once for all deliveries that share it; undefined when there is no secret that could be read. */
   #opened(target: Target): Message['target'] | undefined {
-    const known = this.#targets.get(target);
-    if (known !== undefined) return known;
-    const secrets = target.secrets
-      .map((sealed) => this.#open(sealed))
-      .filter((secret) => secret !== undefined);
-    if (secrets.length === 0) return undefined;
-    const opened = {
-      url: target.url,
-      headers: JSON.parse(target.headers) as Record<string, string>,
-      secrets,
-      ed25519: target.ed25519 === null ? undefined : this.#open(target.ed25519),
-    };
+    if (this.#targets.has(target)) return this.#targets.get(target);
+    const opened = this.#open(target);
     this.#targets.set(target, opened);
     return opened;
   }
 
-  #open(sealed: Buffer): string | undefined {
+  #open(target: Target): Message['target'] | undefined {
+    const secrets = target.secrets
+      .map((sealed) => this.#unseal(sealed))
+      .filter((secret) => secret !== undefined);
+    if (secrets.length === 0) return undefined;
+    return {
+      url: target.url,
+      headers: JSON.parse(target.headers) as Record<string, string>,
+      secrets,
+      ed25519: target.ed25519 === null ? undefined : this.#unseal(target.ed25519),
+    };
+  }
+
+  #unseal(sealed: Buffer): string | undefined {
     try {
       return this.parts.box.open(sealed);
     } catch (error) {
@@ -196,12 +201,11 @@ export class Dispatcher {
   }
 }
 
-function nextAttempt(
+function delayAfter(
   schedule: readonly number[],
   { tries, manual }: Claimed,
   { status, error, retryAfterMs }: AttemptResult,
-): Date | null {
+): number | null {
   if (error === null || manual || status === GONE) return null;
-  const delay = nextDelayMs(schedule, { tries: tries + 1, retryAfterMs }, Math.random());
-  return delay === undefined ? null : new Date(Date.now() + delay);
+  return nextDelayMs(schedule, { tries: tries + 1, retryAfterMs }, Math.random()) ?? null;
 }

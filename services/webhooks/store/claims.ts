@@ -8,7 +8,7 @@ const CLAIM = 'SELECT * FROM claim_deliveries($1, make_interval(secs => $2), $3)
 const RENEW = 'SELECT renew_claims($1, $2::uuid[], $3::uuid[], make_interval(secs => $4))';
 const RELEASE = 'DELETE FROM webhook_claims WHERE webhook = $2 AND delivery = $3 AND claimant = $1';
 const COMPLETE = `SELECT complete_deliveries($1, $2::uuid[], $3::uuid[], $4::timestamptz[], $5::integer[], $6::integer[],
-  $7::text[], $8::text[], $9::text[], $10::boolean[], $11::integer[], $12::timestamptz[],
+  $7::text[], $8::text[], $9::text[], $10::boolean[], $11::integer[], $12::float8[],
   make_interval(secs => $13)) AS id`;
 
 /** What a webhook says at the moment of a claim. */
@@ -54,8 +54,8 @@ interface Row {
 export interface Completed {
   readonly delivery: Pick<Claimed, 'id' | 'webhook' | 'manual' | 'replays'>;
   readonly result: AttemptResult;
-  /** Null when the schedule has come to its end, and after success. */
-  readonly nextAt: Date | null;
+  /** Until the next attempt; null when the schedule has come to its end, and after success. */
+  readonly delayMs: number | null;
 }
 
 /** The claims of one process on deliveries. */
@@ -112,7 +112,7 @@ export class Claims {
         column(({ result }) => result.response?.body ?? null),
         column(({ delivery }) => delivery.manual),
         column(({ delivery }) => delivery.replays),
-        column(({ nextAt }) => nextAt),
+        column(({ delayMs }) => (delayMs === null ? null : delayMs / 1_000)),
         failingForSeconds,
       ],
     });
