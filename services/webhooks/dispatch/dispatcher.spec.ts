@@ -275,12 +275,14 @@ describe('a delivery', () => {
       },
       stop: async () => {},
     };
-    dispatch({ sender: slow as never, schedule: [] });
+    sender.answer = () => (sender.sent.length === 1 ? 'http_500' : null);
+    dispatch({ sender: slow as never, schedule: [10] });
     await eventually(() => end !== undefined);
     expect(await deliveries.replay(pool, id, { since: '2000-01-01T00:00:00.000Z' } as never)).toBe(1);
     end?.();
     await eventually(async () => (await listed(id))[0]?.status === 'delivered');
-    expect((await listed(id))[0]?.attempts).toHaveLength(2);
+    const errors = (await listed(id))[0]?.attempts.map(({ error }) => error);
+    expect(errors).toEqual(['http_500', 'http_500', null]);
   });
 
   test('in order waits for the one before it, and a test message waits for none', async () => {
@@ -303,5 +305,27 @@ describe('a delivery', () => {
     await eventually(() => sender.sent.length === 3);
     await pause(300);
     expect(sender.sent.map((one) => one.id)).toEqual([await of(first?.id), message, await of(second?.id)]);
+  });
+
+  test('in order waits for what happened before it and has no delivery yet', async () => {
+    const id = await webhook('https://example.com/', { ordered: true });
+    const event = `INSERT INTO events (position, id, tenant, stream, version, type, schema, data, at, actor, correlation, hash)
+      VALUES ($1, $2::uuid, $3, $2::text, 1, 'question.answered', 1, '{}', now(), 'a', 'c', '')`;
+    const [first, second] = [
+      { id: randomUUID(), position: 1 },
+      { id: randomUUID(), position: 2 },
+    ];
+    for (const one of [first, second]) await pool.query(event, [one.position, one.id, TENANT]);
+    const at = new Date().toISOString();
+    const reach = (one: typeof first) =>
+      fanOut(pool, [{ ...one, tenant: TENANT, type: 'question.answered', at, data: '{}' }]);
+    await reach(second);
+    dispatch();
+    await pause(300);
+    expect(sender.sent).toEqual([]);
+    await reach(first);
+    await eventually(() => sender.sent.length === 2);
+    const eventOf = new Map((await listed(id)).map((one) => [one.id, one.event]));
+    expect(sender.sent.map((one) => eventOf.get(one.id))).toEqual([first.id, second.id]);
   });
 });

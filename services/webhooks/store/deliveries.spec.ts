@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import pg from 'pg';
+import { inTransaction } from '#platform';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/database.js';
 import { fanOut } from '../fan-out.js';
 import { DeliveryStore } from './deliveries.js';
@@ -64,6 +65,43 @@ async function count(table: string): Promise<number> {
   const { rows } = await pool.query<{ count: number }>(`SELECT count(*)::integer AS count FROM ${table}`);
   return rows[0]?.count ?? 0;
 }
+
+test('an event makes one delivery for each webhook, however often it is announced, and none for one that is gone', async () => {
+  const [one, other, gone] = [await webhook(), await webhook(), await webhook()];
+  const event = randomUUID();
+  const at = new Date().toISOString();
+  const announcement = { id: event, tenant: TENANT, position: 1, type: 'question.answered', at, data: '{}' };
+  const rest = Array.from({ length: 5 }, (_, index) => ({
+    ...announcement,
+    id: randomUUID(),
+    position: index + 2,
+  }));
+  const batch = [announcement, ...rest, announcement];
+  const made = await Promise.all([
+    ...Array.from({ length: 8 }, () => fanOut(pool, batch)),
+    inTransaction(pool, (client) => new WebhookStore(pool).delete(client, TENANT, gone)),
+  ]);
+  expect(made.length).toBe(9);
+  for (const to of [one, other]) {
+    const listed = await deliveries.list(
+      [TENANT, to],
+      { status: 'pending', event: undefined },
+      { before: undefined, limit: 50 },
+    );
+    expect(listed.map((delivery) => delivery.event).toSorted()).toEqual(
+      batch
+        .slice(0, 6)
+        .map(({ id }) => id)
+        .toSorted(),
+    );
+  }
+  const pending = await deliveries.list(
+    [TENANT, gone],
+    { status: 'pending', event: undefined },
+    { before: undefined, limit: 50 },
+  );
+  expect(pending).toEqual([]);
+});
 
 test('what ended long ago is forgotten with all that was its own; what did not stays', async () => {
   const [one, other] = [await webhook(), await webhook()];
