@@ -48,7 +48,10 @@ test('the receiver on the page verifies what comes, and refuses what is not sign
     );
     await hooks.settle();
     await eventually(async () => (await hooks.deliveries(id, '?status=delivered')).length === 1);
-    await eventually(() => printed === 'question.answered: user:ada answered: Yes\n');
+    expect((await hooks.call('POST', `/v1/webhooks/${id}/test`)).ok).toBe(true);
+    await eventually(async () => (await hooks.deliveries(id, '?status=delivered')).length === 2);
+    const [answered, tested] = ['user:ada answered: Yes', 'nothing was settled'];
+    await eventually(() => printed === `question.answered: ${answered}\nwebhook.test: ${tested}\n`);
     expect((await hooks.deliveries(id))[0]?.attempts.at(-1)?.status).toBe(204);
   } finally {
     running.kill();
