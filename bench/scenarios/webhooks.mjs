@@ -9,10 +9,11 @@ import {
   MEMORY_LOOK_MS,
   PAUSE_BETWEEN_SLOTS_MS,
   WEBHOOK_ANSWERS_PER_SECOND,
-  WEBHOOK_ANSWERS_PER_SECOND_EACH,
+  WEBHOOK_ANSWERS_PER_SECOND_AMONG,
   WEBHOOK_CONCURRENCY,
   WEBHOOK_DELIVERIES,
   WEBHOOK_DRAIN_TIMEOUT_MS,
+  WEBHOOK_OBSERVED_AMONG_MS,
   WEBHOOK_OBSERVED_MS,
   WEBHOOK_SETTLE_MS,
 } from '../limits.mjs';
@@ -159,29 +160,29 @@ async function measureLatencies({ sink, rounds, progress }) {
     const keys = await makeKeys(origin);
     const target = { user: () => new RestUser({ origin, ...keys }) };
     await subscribe(sender.origin, key, { url: sink.url });
-    const measure = async (perSecond, forMs = WEBHOOK_OBSERVED_MS) => {
+    const measure = async (perSecond, forMs) => {
       const lags = await latency({ target, sink, perSecond, forMs });
       const [p50, p99] = [percentile(lags, 0.5), percentile(lags, 0.99)];
       progress(`${perSecond} answers/s: p50 ${p50.toFixed(1)} ms, p99 ${p99.toFixed(1)} ms`);
       return { p50, p99 };
     };
-    const inTurn = async (perSecond) => {
+    const inTurn = async (perSecond, forMs) => {
       const slots = [];
-      for (let round = 0; round < rounds; round++) slots.push(await measure(perSecond));
+      for (let round = 0; round < rounds; round++) slots.push(await measure(perSecond, forMs));
       return slots;
     };
     await measure(WEBHOOK_ANSWERS_PER_SECOND, FIRST_WARM_UP_MS);
-    const busy = await inTurn(WEBHOOK_ANSWERS_PER_SECOND);
-    const alone = await inTurn(WEBHOOK_ANSWERS_PER_SECOND_EACH);
+    const busy = await inTurn(WEBHOOK_ANSWERS_PER_SECOND, WEBHOOK_OBSERVED_MS);
+    const alone = await inTurn(WEBHOOK_ANSWERS_PER_SECOND_AMONG, WEBHOOK_OBSERVED_AMONG_MS);
     const idleBytes = rssBytes(sender.pid);
     const ailing = await services.program({ name: 'ailing', script: AILING, ready: /^ready (.+)$/m });
     for (const url of ailing.origin.split(' ')) await subscribe(sender.origin, key, { url });
-    await measure(WEBHOOK_ANSWERS_PER_SECOND_EACH, FIRST_WARM_UP_MS);
+    await measure(WEBHOOK_ANSWERS_PER_SECOND_AMONG, FIRST_WARM_UP_MS);
     let mostBytes = 0;
     const watching = setInterval(() => {
       mostBytes = Math.max(mostBytes, rssBytes(sender.pid));
     }, MEMORY_LOOK_MS);
-    const among = await inTurn(WEBHOOK_ANSWERS_PER_SECOND_EACH);
+    const among = await inTurn(WEBHOOK_ANSWERS_PER_SECOND_AMONG, WEBHOOK_OBSERVED_AMONG_MS);
     clearInterval(watching);
     progress(`memory: ${Math.round((mostBytes - idleBytes) / 1_024 / 1_024)} MiB more`);
     return { busy, alone, among, grownBytes: mostBytes - idleBytes };

@@ -1,3 +1,7 @@
+export * from './conversation/commands.js';
+export * from './conversation/decide.js';
+export * from './conversation/evolve.js';
+export * from './conversation/state.js';
 export * from './question/commands.js';
 export * from './question/commit-times.js';
 export * from './question/decide.js';

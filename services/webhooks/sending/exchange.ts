@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 
 /** Of a response: what is read at most, and what of it is kept. */
-const READ_MAX_BYTES = 64 * 1024;
+const READ_MAX_BYTES = 16 * 1024;
 const KEPT_BYTES = 4 * 1024;
 
 /** What of a response there is to keep. */
