@@ -1,5 +1,6 @@
 export * from './conversation/commands.js';
 export * from './conversation/decide.js';
+export * from './conversation/entry.js';
 export * from './conversation/evolve.js';
 export * from './conversation/state.js';
 export * from './question/commands.js';

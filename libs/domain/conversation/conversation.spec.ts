@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { CONVERSATION_QUESTIONS_MAX, CONVERSATION_SENDS_MAX } from '#domain';
 import { HOST, SimulatedConversation } from '../../../test/support/simulated-conversation.js';
 
 const LEASE_SECONDS = 900;
@@ -78,9 +79,39 @@ describe('a conversation', () => {
     ['a boundary', () => boundary('t')],
     ['the end of a turn', () => finish('t')],
     ['the end of a send', () => withdraw('s')],
-    ['a stop', () => stop()],
   ])('does not begin with %s', (_what, call) => {
     expect(call()).toBe('unknown_conversation');
+  });
+
+  test('that nobody has mentioned has nothing to stop', () => {
+    expect(stop()).toBe('nothing');
+    expect(stop('deleted')).toBe('nothing');
+  });
+
+  test('has room for so many questions that are pending, queued or settled in the turn', () => {
+    start('t');
+    const all = Array.from({ length: CONVERSATION_QUESTIONS_MAX }, (_, index) => `q${index}`);
+    for (const id of all) expect(ask(id, id === 'q0' ? 't' : null)).toBe('accepted');
+    const isFull = () => expect(ask('one more')).toBe('conversation_full');
+    isFull();
+    settle('q0');
+    settle('q1');
+    isFull();
+    settle('q2', 'cancelled');
+    expect(ask('one more')).toBe('accepted');
+    expect(ask('two more')).toBe('conversation_full');
+    boundary('t');
+    expect(ask('two more')).toBe('accepted');
+    expect(ask('three more')).toBe('conversation_full');
+    finish('t');
+    expect(ask('three more')).toBe('accepted');
+  });
+
+  test('admits so many sends at a time', () => {
+    for (let n = 0; n < CONVERSATION_SENDS_MAX; n += 1) expect(send(`s${n}`)).toBe('accepted');
+    expect(send('one more')).toBe('conversation_full');
+    withdraw('s0');
+    expect(send('one more')).toBe('accepted');
   });
 
   test('is told of an outcome by whoever it is', () => {

@@ -17,6 +17,10 @@ import { type Conversation, nextLapse } from './state.js';
 
 /** How long the admission of a send may take. */
 export const SEND_LEASE_SECONDS = 60;
+/** Of the questions that are pending, settled in the turn that runs, or queued, together. */
+export const CONVERSATION_QUESTIONS_MAX = 500;
+/** That are being admitted at the same time. */
+export const CONVERSATION_SENDS_MAX = 100;
 /** The actor of what lapses. */
 export const LAPSE_ACTOR = 'system:expiry';
 
@@ -28,6 +32,8 @@ export type ConversationDecision =
   | { readonly kind: 'overdue' }
   | { readonly kind: 'not_due' }
   | { readonly kind: 'unknown_conversation' }
+  /** It has as many questions or sends as it may. */
+  | { readonly kind: 'conversation_full' }
   | { readonly kind: 'not_owner' }
   | { readonly kind: 'conversation_busy' }
   | { readonly kind: 'turn_over' }
@@ -40,6 +46,7 @@ export function decideConversation(command: ConversationCommand, state: Conversa
   const lapse = nextLapse(state);
   if (command.kind === 'LapseConversation') return recordLapse(command, state);
   if (command.kind !== 'NoteOutcome') {
+    if (state.owner === null && command.kind === 'StopConversation') return { kind: 'nothing' };
     if (state.owner === null && !MENTIONS.has(command.kind)) return { kind: 'unknown_conversation' };
     if (state.owner !== null && state.owner !== command.by) return { kind: 'not_owner' };
   }
@@ -78,6 +85,8 @@ function decideInTime(
 
 function noteQuestion({ question, turn, by }: NoteQuestion, state: Conversation): ConversationDecision {
   if (state.questions.some(({ id }) => id === question)) return { kind: 'nothing' };
+  const held = state.questions.length + state.queue.length + (state.turn?.settled.length ?? 0);
+  if (held >= CONVERSATION_QUESTIONS_MAX) return { kind: 'conversation_full' };
   const attached = turn !== null && turn === state.turn?.id;
   return accepted(by, { type: 'conversation.question_asked', data: { question, turn, attached } });
 }
@@ -96,6 +105,7 @@ function noteOutcome(command: NoteOutcome, state: Conversation): ConversationDec
 
 function beginSend({ send, by }: BeginSend, state: Conversation): ConversationDecision {
   if (state.sends.some(({ id }) => id === send)) return { kind: 'send_known' };
+  if (state.sends.length >= CONVERSATION_SENDS_MAX) return { kind: 'conversation_full' };
   const data = { send, until: DEADLINE_AT, withdrawn: state.continuation };
   return accepted(by, { type: 'conversation.send_begun', data }, SEND_LEASE_SECONDS);
 }
