@@ -60,14 +60,16 @@ async function create(admin: Admin, topic: ITopicConfig): Promise<void> {
   try {
     await admin.createTopics({ topics: [topic], waitForLeaders: true });
   } catch (error) {
-    if (!isThereAlready(error)) throw error;
+    if (!isThere(error)) throw error;
   }
 }
 
-/** Another process was faster. */
-function isThereAlready(error: unknown): boolean {
-  if (error instanceof AggregateError) return error.errors.every(isThereAlready);
+/** Another process was faster; or it is made, and not every broker has heard of it: who uses it tries until they have. */
+const MADE: ReadonlySet<string> = new Set(['TOPIC_ALREADY_EXISTS', 'UNKNOWN_TOPIC_OR_PARTITION']);
+
+function isThere(error: unknown): boolean {
+  if (error instanceof AggregateError) return error.errors.every(isThere);
   const errors: unknown = (error as { errors?: unknown }).errors;
-  if (Array.isArray(errors)) return errors.every(isThereAlready);
-  return error instanceof kafkajs.KafkaJSProtocolError && error.type === 'TOPIC_ALREADY_EXISTS';
+  if (Array.isArray(errors)) return errors.every(isThere);
+  return error instanceof kafkajs.KafkaJSProtocolError && MADE.has(error.type);
 }

@@ -12,6 +12,7 @@ export class InboxConnection {
   /** Addressee of each question that was pinged; null once it was retracted. */
   readonly #pinged = new Map<string, string | null>();
   rooms: ReadonlySet<string> = new Set();
+  #last: Promise<unknown> = Promise.resolve();
 
   constructor(
     readonly principal: Principal,
@@ -45,6 +46,13 @@ export class InboxConnection {
   /** The questions that it still shows of an addressee. */
   shownOf(addressee: string): string[] {
     return [...this.#pinged].flatMap(([id, of]) => (of === addressee ? [id] : []));
+  }
+
+  /** Runs what is asked for one after the other, so that what was read last is what stands. */
+  oneAtATime(work: () => Promise<void>): Promise<void> {
+    const result = this.#last.then(work);
+    this.#last = result.catch(() => {});
+    return result;
   }
 
   end(): void {

@@ -47,6 +47,8 @@ export class InboxService {
     } finally {
       leave();
     }
+    // Nobody has told it of who moved while it was opened.
+    await this.#followRoomsOf(connection);
   }
 
   /** To be called with every event that the tail tells of. */
@@ -88,19 +90,21 @@ export class InboxService {
   /** Who joined a room is pinged for what is open in it; who left gets retracts. */
   async #followRooms(): Promise<void> {
     for (const connection of this.#connections) {
-      // An outage changes nothing; the next change is looked at as a whole.
-      await this.#followRoomsOf(connection).catch(() => {});
+      // Who cannot be told comes back with a new connection.
+      await this.#followRoomsOf(connection).catch(() => connection.end());
     }
   }
 
-  async #followRoomsOf(connection: InboxConnection): Promise<void> {
-    const { principal } = connection;
-    const before = connection.rooms;
-    connection.rooms = new Set(await this.rooms.roomsOf(principal.tenant, principal.subject));
-    const joined = [...connection.rooms].filter((room) => !before.has(room)).map((room) => `room:${room}`);
-    const left = [...before].filter((room) => !connection.rooms.has(room));
-    if (joined.length > 0) await this.#pingOpen(connection, joined, this.log.tail.position);
-    for (const room of left) await this.#retractRoom(connection, room);
+  #followRoomsOf(connection: InboxConnection): Promise<void> {
+    return connection.oneAtATime(async () => {
+      const { principal } = connection;
+      const before = connection.rooms;
+      connection.rooms = new Set(await this.rooms.roomsOf(principal.tenant, principal.subject));
+      const joined = [...connection.rooms].filter((room) => !before.has(room)).map((room) => `room:${room}`);
+      const left = [...before].filter((room) => !connection.rooms.has(room));
+      if (joined.length > 0) await this.#pingOpen(connection, joined, this.log.tail.position);
+      for (const room of left) await this.#retractRoom(connection, room);
+    });
   }
 
   async #retractRoom(connection: InboxConnection, room: string): Promise<void> {
