@@ -11,6 +11,19 @@ export interface QuestionView {
   readonly envelope: string;
 }
 
+/** The row of a conversation after one of its events. */
+export interface ConversationView {
+  /** Unique in its tenant. */
+  readonly id: string;
+  readonly owner: string;
+  /** The first instant at which something of it lapses, but for one counted from the commit (`guard.lifetimeMs`). */
+  readonly lapsesAt: string | null;
+  /** UUID of the continuation that is pending. */
+  readonly continuation: string | null;
+  /** JSON text. */
+  readonly state: string;
+}
+
 /** What must be true under the writer's lock, or the entry is refused. Instants are RFC 3339 texts. */
 export interface EntryGuard {
   readonly notBefore?: string;
@@ -31,6 +44,7 @@ export interface Entry {
   readonly actor: string;
   readonly guard: EntryGuard;
   readonly view: QuestionView | null;
+  readonly conversation?: ConversationView;
 }
 
 /**
@@ -56,9 +70,15 @@ export interface Idempotency {
 
 export interface Append {
   readonly entry: Entry;
+  /** Entries of other streams, one of each, that are appended with it or not at all. */
+  readonly together?: readonly Entry[];
   /** The id of the request that caused it. */
   readonly correlation: string;
   readonly idempotency?: Idempotency;
+}
+
+export function entriesOf({ entry, together = [] }: Append): readonly Entry[] {
+  return [entry, ...together];
 }
 
 /** An event as it is in the log. */
@@ -81,9 +101,16 @@ export interface LoggedEvent {
 }
 
 export type AppendResult =
-  | { readonly verdict: 'appended'; readonly event: LoggedEvent }
+  | {
+      readonly verdict: 'appended';
+      readonly event: LoggedEvent;
+      /** Of the entries that were appended together with it. */
+      readonly together: readonly LoggedEvent[];
+    }
   | { readonly verdict: 'replayed'; readonly result: string }
   | {
       readonly verdict: 'conflict' | 'too_early' | 'too_late' | 'not_member' | 'key_reused';
       readonly now: string;
+      /** Of the entry that was refused. */
+      readonly stream: string;
     };

@@ -1,4 +1,4 @@
-import type { Append, AppendResult } from './entry.js';
+import { type Append, type AppendResult, type Entry, entriesOf } from './entry.js';
 import { isFaultOfAnItem } from './item-faults.js';
 
 type Outcome = AppendResult | Error;
@@ -20,7 +20,7 @@ export async function separateRivals(
   settle(firsts, await run(firsts));
   const next: Append[] = [];
   for (const [rival, first] of firstOf) {
-    const outcome = outcomeForRival(outcomes.get(first) as Outcome);
+    const outcome = outcomeForRival(rival, outcomes.get(first) as Outcome);
     if (outcome === undefined) next.push(rival);
     else outcomes.set(rival, outcome);
   }
@@ -41,13 +41,20 @@ function firstRivals(items: readonly Append[]): Map<Append, Append> {
   return rivals;
 }
 
-function namesOf({ entry, idempotency }: Append): string[] {
-  const stream = `${entry.tenant} ${entry.stream}`;
-  return idempotency === undefined ? [stream] : [stream, idempotency.key.toString('base64')];
+function namesOf(item: Append): string[] {
+  const streams = entriesOf(item).map(nameOf);
+  return item.idempotency === undefined ? streams : [...streams, item.idempotency.key.toString('base64')];
+}
+
+function nameOf({ tenant, stream }: Pick<Entry, 'tenant' | 'stream'>): string {
+  return `${tenant} ${stream}`;
 }
 
 /** Undefined when the rival may still be appended. */
-function outcomeForRival(first: Outcome): Outcome | undefined {
+function outcomeForRival(rival: Append, first: Outcome): Outcome | undefined {
   if (first instanceof Error) return isFaultOfAnItem(first) ? undefined : first;
-  return first.verdict === 'appended' ? { verdict: 'conflict', now: first.event.at } : undefined;
+  if (first.verdict !== 'appended') return undefined;
+  const taken = new Set([first.event, ...first.together].map(nameOf));
+  const shared = entriesOf(rival).find((entry) => taken.has(nameOf(entry))) ?? rival.entry;
+  return { verdict: 'conflict', now: first.event.at, stream: shared.stream };
 }

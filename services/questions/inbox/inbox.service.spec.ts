@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { Authenticator, type EventStream } from '#platform';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/database.js';
@@ -29,6 +30,8 @@ let open: TestLog;
 let rooms: SlowRooms;
 let authenticator: Authenticator;
 let inbox: InboxService;
+/** Of questions, by id. */
+const names = new Map<string, string>();
 let closing: (() => void)[] = [];
 
 beforeAll(async () => {
@@ -53,20 +56,22 @@ afterAll(async () => {
 /** An inbox that is being opened, and that is held back after its look at the memberships. */
 function listen() {
   const told: string[] = [];
-  const send = ({ event }: { event: string }) => told.push(event);
+  const send = ({ event, data }: { event: string; data: string }) => {
+    const { id } = JSON.parse(data) as { id: string };
+    told.push(`${event} ${names.get(id)}`);
+  };
   const closed = (listener: () => void) => closing.push(listener);
   const stream = { open: true, send, closed, end: () => {} } as unknown as EventStream;
   const gate = hold();
   return { told, gate, opened: inbox.open(principal, stream, undefined) };
 }
 
-async function askOf(addressee: string): Promise<void> {
-  const [kind] = addressee.split(':', 1);
+async function askOf(kind: 'room' | 'direct', name: string): Promise<void> {
   const scope = kind === 'room' ? { kind, room: ROOM } : { kind, user: PERSON };
-  await append(
-    open.log,
-    ask(undefined, { data: JSON.stringify({ scope }), view: { addressee, asker: 'agent:a' } }),
-  );
+  const addressee = kind === 'room' ? `room:${ROOM}` : `direct:${PERSON}`;
+  const id = randomUUID();
+  names.set(id, name);
+  await append(open.log, ask(id, { data: JSON.stringify({ scope }), view: { addressee, asker: 'agent:a' } }));
 }
 
 /** Holds back the next look at memberships. */
@@ -79,7 +84,7 @@ function hold(): Gate {
 const principal = { tenant: TENANT, subject: PERSON, scopes: new Set(['answer' as const]) };
 
 test('an inbox hears of a room that its person joins while it is opened', async () => {
-  await askOf(`room:${ROOM}`);
+  await askOf('room', 'first');
   const { told, gate, opened } = listen();
   await gate.reached;
   await rooms.join(TENANT, ROOM, PERSON);
@@ -87,14 +92,14 @@ test('an inbox hears of a room that its person joins while it is opened', async 
   gate.open();
   await opened;
   await eventually(() => told.length > 0, 2_000);
-  expect(told).toEqual(['ping']);
+  expect(told).toEqual(['ping first']);
 });
 
 test('an inbox goes by the memberships that were read last, however long a look before took', async () => {
   const { told, gate, opened } = listen();
   gate.open();
   await opened;
-  expect(told).toEqual(['ping']);
+  expect(told).toEqual(['ping first']);
   const slow = hold();
   authenticator.forget();
   await slow.reached;
@@ -102,8 +107,8 @@ test('an inbox goes by the memberships that were read last, however long a look 
   authenticator.forget();
   slow.open();
   await eventually(() => told.length > 1, 2_000);
-  await askOf(`room:${ROOM}`);
-  await askOf(`direct:${PERSON}`);
+  await askOf('room', 'second');
+  await askOf('direct', 'third');
   await eventually(() => told.length > 2, 2_000);
-  expect(told).toEqual(['ping', 'retract', 'ping']);
+  expect(told).toEqual(['ping first', 'retract first', 'ping third']);
 });
