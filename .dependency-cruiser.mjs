@@ -30,6 +30,7 @@ export default {
     mayOnlyImport('domain', { libs: ['contracts'] }),
     ofTheHouseOnly('platform', ['contracts']),
     ofTheHouseOnly('eventlog', ['contracts']),
+    ofTheHouseOnly('settling', ['contracts', 'domain', 'eventlog', 'platform']),
     ofTheHouseOnly('bus', ['contracts', 'eventlog', 'platform']),
     ofTheHouseOnly('service', ['contracts', 'eventlog', 'bus', 'platform']),
     {

@@ -8,7 +8,7 @@ export default {
   extensionsToTreatAsEsm: ['.ts'],
   moduleNameMapper: {
     '^(\\.{1,2}/.*)\\.js$': '$1',
-    '^#(contracts|domain|eventlog|bus|platform|service)$': '<rootDir>/libs/$1/index.ts',
+    '^#(contracts|domain|eventlog|settling|bus|platform|service)$': '<rootDir>/libs/$1/index.ts',
     '^#kafka$': '<rootDir>/libs/bus/kafka/index.ts',
   },
   transform: {

@@ -1,5 +1,6 @@
 export * from './access.js';
 export * from './commands.js';
+export * from './conversation-requests.js';
 export * from './conversations.js';
 export * from './envelope.js';
 export * from './events.js';

@@ -1,5 +1,6 @@
 export { Batcher, BatcherFull } from './batcher.js';
 export * from './checkpoints.js';
+export { type LapsedPage, readConversation, readLapsed, type StoredConversation } from './conversations.js';
 export { DatabaseClock } from './database-clock.js';
 export * from './entry.js';
 export { EventLog, type EventLogSettings } from './event-log.js';
@@ -8,5 +9,4 @@ export type { Loaded, LoadedQuestion } from './loader.js';
 export { migrationsFolder } from './migrations.js';
 export { newId } from './new-id.js';
 export { type OverduePage, type OverdueQuestion, readOverdue } from './overdue.js';
-export { type Expiry, type Sweep, sweepOverdue } from './sweep.js';
 export type { LogTail, Observer } from './tail.js';

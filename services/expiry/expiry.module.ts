@@ -7,6 +7,7 @@ import {
 } from '@nestjs/common';
 import type { EventLog } from '#eventlog';
 import type { Logger, Readiness } from '#platform';
+import { QuestionWriter } from '#settling';
 import { DeadlinesController } from './deadlines.controller.js';
 import { Sweeper } from './sweeper.js';
 
@@ -22,7 +23,7 @@ export class ExpiryModule implements OnModuleInit, OnApplicationShutdown {
   constructor(@Inject(Sweeper) private readonly sweeper: Sweeper) {}
 
   static over({ log, logger, readiness }: ExpiryParts): DynamicModule {
-    const sweeper = new Sweeper(log, logger);
+    const sweeper = new Sweeper(new QuestionWriter(log), logger);
     readiness.add('expiry', () => sweeper.health);
     return {
       module: ExpiryModule,

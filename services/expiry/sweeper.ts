@@ -1,13 +1,13 @@
-import { expiryOf } from '#domain';
-import { DatabaseClock, type EventLog, sweepOverdue } from '#eventlog';
+import { DatabaseClock } from '#eventlog';
 import type { Health, Logger } from '#platform';
+import { type QuestionWriter, sweepLapses, sweepOverdue } from '#settling';
 
 /** A sweep comes at least this often, whatever the timer and the bus are up to. */
 const SWEEP_INTERVAL_MS = 1_000;
 const SWEEP_AGAIN_MIN_MS = 5;
 
 /**
- * Settles questions whose deadline has passed: a timer for the nearest known deadline, and a sweep that makes it certain.
+ * Settles questions whose deadline has passed, and ends turns and sends whose time is over: a timer for the nearest known deadline, and a sweep that makes it certain.
  * Any number of sweepers may run on one database.
  */
 export class Sweeper {
@@ -19,7 +19,7 @@ export class Sweeper {
   #failing = false;
 
   constructor(
-    private readonly log: EventLog,
+    private readonly writer: QuestionWriter,
     private readonly logger: Logger,
   ) {}
 
@@ -55,18 +55,19 @@ export class Sweeper {
   async #run(): Promise<void> {
     clearTimeout(this.#timer);
     this.#dueAtMs = Number.POSITIVE_INFINITY;
-    let nextInMs: number | null = null;
+    let nextInMs = SWEEP_INTERVAL_MS;
     try {
-      const swept = await sweepOverdue(this.log, expiryOf);
+      const swept = await sweepOverdue(this.writer);
       this.#clock.observe(swept.now);
-      nextInMs = swept.nextInMs;
+      const lapses = await sweepLapses(this.writer);
+      nextInMs = Math.min(swept.nextInMs ?? SWEEP_INTERVAL_MS, lapses.nextInMs ?? SWEEP_INTERVAL_MS);
       this.#failing = false;
     } catch (error) {
       if (!this.#failing)
         this.logger.warn({ error: String(error) }, 'a sweep failed; the next one tries again');
       this.#failing = true;
     }
-    this.#arm(Math.max(nextInMs ?? SWEEP_INTERVAL_MS, SWEEP_AGAIN_MIN_MS));
+    this.#arm(Math.max(nextInMs, SWEEP_AGAIN_MIN_MS));
   }
 
   #arm(inMs: number): void {

@@ -10,8 +10,9 @@ import {
   streamOf,
   unasked,
 } from '#domain';
-import { DatabaseClock, type EventLog, type LoggedEvent, sweepOverdue } from '#eventlog';
+import { DatabaseClock, type EventLog, type LoggedEvent } from '#eventlog';
 import { unavailable } from '#platform';
+import { type QuestionWriter, sweepOverdue } from '#settling';
 import type { QuestionCache } from './question-cache.js';
 import { Snapshot } from './snapshot.js';
 import { type ListPage, listQuestions } from './store/list.js';
@@ -34,12 +35,15 @@ export interface Seen {
 /** Reads of questions. One past its deadline is settled before it is shown. */
 export class QuestionReader {
   readonly clock = new DatabaseClock();
+  private readonly log: EventLog;
   readonly #lists = new SharedReads<ListPage>();
 
   constructor(
-    private readonly log: EventLog,
+    private readonly writer: QuestionWriter,
     private readonly cache: QuestionCache,
-  ) {}
+  ) {
+    this.log = writer.log;
+  }
 
   /** Learns the database's clock: until then this machine's stands in for it. */
   async start(): Promise<void> {
@@ -95,7 +99,7 @@ export class QuestionReader {
         listQuestions(this.log.pool, principal, query),
       );
       if (!page.overdue) return page;
-      await sweepOverdue(this.log, expiryOf);
+      await sweepOverdue(this.writer);
     }
     throw unavailable();
   }
@@ -141,7 +145,7 @@ export class QuestionReader {
     const view = { envelope: snapshot.json, defaultOption: snapshot.defaultOption };
     const entry = expiryOf(view, now);
     // Whatever the verdict, the next look finds it settled.
-    if (entry !== undefined) await this.log.append({ entry, correlation: 'touch' });
+    if (entry !== undefined) await this.writer.append({ entry, correlation: 'touch' });
   }
 
   #seenInMemory(snapshot: Snapshot): Seen {

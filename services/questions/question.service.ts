@@ -7,8 +7,10 @@ import {
   type SubmittedChoice,
   unasked,
 } from '#domain';
-import { type AppendResult, type Entry, type EventLog, newId } from '#eventlog';
+import { type Entry, newId } from '#eventlog';
 import { findResult, invalid, keyReused, RequestsInProgress, rememberResult, unavailable } from '#platform';
+import type { QuestionWriter, WriteResult } from '#settling';
+import { conversationRefusal } from './conversations/refusals.js';
 import type { QuestionReader, Seen } from './question-reader.js';
 import { type Refusal, refusalOf } from './refusals.js';
 import { type Remembered, rememberedOf, rememberedText } from './remembered.js';
@@ -34,7 +36,7 @@ export class QuestionService {
   readonly #inProgress = new RequestsInProgress();
 
   constructor(
-    private readonly log: EventLog,
+    private readonly writer: QuestionWriter,
     private readonly reader: QuestionReader,
     private readonly rooms: RoomStore,
   ) {}
@@ -48,7 +50,7 @@ export class QuestionService {
       const entry = entryOf(state, decision);
       for (let tries = 0; tries < MAX_TRIES; tries += 1) {
         const result = await this.#append(entry, state.id, request);
-        if (result.verdict === 'too_late')
+        if (result.verdict === 'too_late' && result.stream === entry.stream)
           throw invalid([{ path: 'expiresAt', message: 'must be in the future' }]);
         const attempt = await this.#attemptOf(result, state.id, request);
         // Otherwise another request with the same key was faster: the next try finds what it did.
@@ -94,14 +96,14 @@ export class QuestionService {
     });
   }
 
-  async #append(entry: Entry, id: string, { correlation, idempotent }: Request): Promise<AppendResult> {
-    if (idempotent === undefined) return await this.log.append({ entry, correlation });
+  async #append(entry: Entry, id: string, { correlation, idempotent }: Request): Promise<WriteResult> {
+    if (idempotent === undefined) return await this.writer.append({ entry, correlation });
     const result = rememberedText({ id, version: entry.version, applied: true });
-    return await this.log.append({ entry, correlation, idempotency: { ...idempotent, result } });
+    return await this.writer.append({ entry, correlation, idempotency: { ...idempotent, result } });
   }
 
   /** Undefined when the state has moved on and the command must be decided again. */
-  async #attemptOf(result: AppendResult, id: string, { principal }: Request): Promise<Attempt | undefined> {
+  async #attemptOf(result: WriteResult, id: string, { principal }: Request): Promise<Attempt | undefined> {
     switch (result.verdict) {
       case 'appended':
         this.reader.clock.observe(result.event.at);
@@ -110,6 +112,9 @@ export class QuestionService {
         return await this.#replay(principal.tenant, rememberedOf(result.result));
       case 'key_reused':
         throw keyReused();
+      case 'not_owner':
+      case 'conversation_full':
+        throw conversationRefusal(result.verdict);
       case 'conflict':
       case 'too_early':
       case 'too_late':
@@ -123,11 +128,11 @@ export class QuestionService {
     const { version, json } = snapshot;
     if (idempotent !== undefined) {
       const isFirst = await rememberResult(
-        this.log.pool,
+        this.writer.log.pool,
         idempotent,
         rememberedText({ id, version, applied: false }),
       );
-      const first = isFirst ? undefined : await findResult(this.log.pool, idempotent);
+      const first = isFirst ? undefined : await findResult(this.writer.log.pool, idempotent);
       if (first !== undefined) return await this.#replay(principal.tenant, rememberedOf(first));
     }
     return { id, applied: false, json, replayed: false };
@@ -135,7 +140,7 @@ export class QuestionService {
 
   /** A refusal stands only when the request is no retry of one that was carried out. */
   async #refuse(refusal: Refusal, { principal, idempotent }: Request): Promise<Attempt> {
-    const first = idempotent && (await findResult(this.log.pool, idempotent));
+    const first = idempotent && (await findResult(this.writer.log.pool, idempotent));
     if (first === undefined) throw refusalOf(refusal);
     return await this.#replay(principal.tenant, rememberedOf(first));
   }

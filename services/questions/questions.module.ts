@@ -1,8 +1,12 @@
 import { type DynamicModule, Inject, Module, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import type { EventLog } from '#eventlog';
 import { type Authenticator, type Logger, type Registry, StreamGuard } from '#platform';
+import { QuestionWriter } from '#settling';
+import { ContinuationService } from './conversations/continuation.service.js';
+import { ConversationService } from './conversations/conversation.service.js';
 import { FeedService } from './feed/feed.service.js';
 import { Housekeeping } from './housekeeping.js';
+import { ConversationsController } from './http/conversations.controller.js';
 import { EventsController } from './http/events.controller.js';
 import { InboxController } from './http/inbox.controller.js';
 import { KeysController } from './http/keys.controller.js';
@@ -44,11 +48,13 @@ export class QuestionsModule implements OnModuleInit, OnModuleDestroy {
   ) {}
 
   static over({ log, authenticator, metrics, logger }: QuestionsParts): DynamicModule {
+    const writer = new QuestionWriter(log);
     return {
       module: QuestionsModule,
       controllers: [
         QuestionsController,
         WaitsController,
+        ConversationsController,
         EventsController,
         InboxController,
         RoomsController,
@@ -66,17 +72,25 @@ export class QuestionsModule implements OnModuleInit, OnModuleDestroy {
         {
           provide: QuestionReader,
           inject: [QuestionCache],
-          useFactory: (cache: QuestionCache) => new QuestionReader(log, cache),
+          useFactory: (cache: QuestionCache) => new QuestionReader(writer, cache),
         },
         {
           provide: QuestionService,
           inject: [QuestionReader, RoomStore],
-          useFactory: (reader: QuestionReader, rooms: RoomStore) => new QuestionService(log, reader, rooms),
+          useFactory: (reader: QuestionReader, rooms: RoomStore) =>
+            new QuestionService(writer, reader, rooms),
         },
         {
           provide: WaitService,
           inject: [WaitHub, QuestionReader],
           useFactory: (hub: WaitHub, reader: QuestionReader) => new WaitService(hub, reader),
+        },
+        { provide: ConversationService, useFactory: () => new ConversationService(writer) },
+        {
+          provide: ContinuationService,
+          inject: [WaitHub, ConversationService],
+          useFactory: (hub: WaitHub, conversations: ConversationService) =>
+            new ContinuationService(writer, hub, conversations),
         },
         {
           provide: RoomService,
@@ -87,7 +101,7 @@ export class QuestionsModule implements OnModuleInit, OnModuleDestroy {
           provide: InboxService,
           inject: [QuestionReader, RoomStore],
           useFactory: (reader: QuestionReader, rooms: RoomStore) =>
-            new InboxService(log, reader, rooms, authenticator),
+            new InboxService(writer, reader, rooms, authenticator),
         },
       ],
     };

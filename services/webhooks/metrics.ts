@@ -16,6 +16,14 @@ interface Queue {
   readonly failing: number;
 }
 
+const CONTINUATIONS = `SELECT count(*)::integer AS pending,
+    coalesce(extract(epoch FROM clock_timestamp() - min(begun_at)), 0)::float8 AS oldest FROM continuations`;
+
+interface Continuations {
+  readonly pending: number;
+  readonly oldest: number;
+}
+
 /** Counts attempts, and looks at what is due when somebody asks. */
 export class WebhookMetrics {
   readonly #attempts: Counter<'outcome'>;
@@ -43,34 +51,41 @@ export class WebhookMetrics {
         this.set(inFlight());
       },
     });
-    // One look for all of them: a page of metrics asks for them at the same time.
-    let looking: Promise<Queue | undefined> | undefined;
-    const look = () => {
-      looking ??= queueOf(pool).finally(() => {
-        looking = undefined;
-      });
-      return looking;
+    const gauges = <Look>(look: () => Promise<Look | undefined>) => {
+      const shared = once(look);
+      return (name: string, help: string, of: (look: Look) => number) =>
+        new Gauge({
+          name,
+          help,
+          registers,
+          async collect() {
+            const seen = await shared();
+            if (seen !== undefined) this.set(of(seen));
+          },
+        });
     };
-    const gauge = (name: string, help: string, of: (queue: Queue) => number) =>
-      new Gauge({
-        name,
-        help,
-        registers,
-        async collect() {
-          const queue = await look();
-          if (queue !== undefined) this.set(of(queue));
-        },
-      });
-    gauge('settled_webhook_due', 'Deliveries that are due, in flight or not', ({ due }) => due);
-    gauge(
+    const queue = gauges(() => rowOf<Queue>(pool, QUEUE));
+    queue('settled_webhook_due', 'Deliveries that are due, in flight or not', ({ due }) => due);
+    queue(
       'settled_webhook_oldest_due_seconds',
       'How long the oldest of them has been due',
       ({ oldest }) => oldest,
     );
-    gauge(
+    queue(
       'settled_webhook_failing',
       'Webhooks whose last ten attempts have failed: they are tried one at a time',
       ({ failing }) => failing,
+    );
+    const continuations = gauges(() => rowOf<Continuations>(pool, CONTINUATIONS));
+    continuations(
+      'settled_continuations_pending',
+      'Continuations that nobody has taken',
+      ({ pending }) => pending,
+    );
+    continuations(
+      'settled_continuations_oldest_seconds',
+      'How long the oldest of them has been pending',
+      ({ oldest }) => oldest,
     );
   }
 
@@ -81,10 +96,21 @@ export class WebhookMetrics {
 }
 
 /** Undefined while the database is away: readiness says so. */
-async function queueOf(pool: pg.Pool): Promise<Queue | undefined> {
+async function rowOf<Row>(pool: pg.Pool, sql: string): Promise<Row | undefined> {
   try {
-    return (await pool.query<Queue>(QUEUE)).rows[0];
+    return (await pool.query(sql)).rows[0] as Row;
   } catch {
     return undefined;
   }
+}
+
+/** One look for all who ask at the same time, as the gauges of a page of metrics do. */
+function once<Look>(look: () => Promise<Look>): () => Promise<Look> {
+  let looking: Promise<Look> | undefined;
+  return () => {
+    looking ??= look().finally(() => {
+      looking = undefined;
+    });
+    return looking;
+  };
 }

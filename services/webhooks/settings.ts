@@ -8,8 +8,25 @@ const KEY_BYTES = 32;
 const DELAY_MAX_SECONDS = 30 * 24 * 3_600;
 const RETRIES_MAX = 100;
 const RETRY_SCHEDULE = '5,300,1800,7200,18000,36000,50400,72000,86400';
+const ANNOUNCE_SCHEDULE = '60,300,1800,7200,21600,86400';
 
 const DELAY = /^\d{1,7}(\.\d{1,6})?$/;
+
+/** Delays in seconds with commas between, as milliseconds. */
+function scheduleSetting(byDefault: string) {
+  return z
+    .string()
+    .default(byDefault)
+    .refine(
+      (text) =>
+        listOf(text).every((delay) => DELAY.test(delay) && Number(delay) <= DELAY_MAX_SECONDS) &&
+        listOf(text).length <= RETRIES_MAX,
+      {
+        error: `must be up to ${RETRIES_MAX} delays in seconds, each at most ${DELAY_MAX_SECONDS}, with commas between`,
+      },
+    )
+    .transform((text) => listOf(text).map((delay) => Number(delay) * 1_000));
+}
 
 export const WEBHOOK_SETTINGS = {
   WEBHOOKS_ALLOW_PRIVATE: {
@@ -23,19 +40,14 @@ export const WEBHOOK_SETTINGS = {
     about: 'Private ranges that webhooks may reach all the same (CIDR, commas between). Default none',
   },
   WEBHOOKS_RETRY_SCHEDULE: {
-    schema: z
-      .string()
-      .default(RETRY_SCHEDULE)
-      .refine(
-        (text) =>
-          listOf(text).every((delay) => DELAY.test(delay) && Number(delay) <= DELAY_MAX_SECONDS) &&
-          listOf(text).length <= RETRIES_MAX,
-        {
-          error: `must be up to ${RETRIES_MAX} delays in seconds, each at most ${DELAY_MAX_SECONDS}, with commas between`,
-        },
-      )
-      .transform((text) => listOf(text).map((delay) => Number(delay) * 1_000)),
+    schema: scheduleSetting(RETRY_SCHEDULE),
     about: `Seconds before each retry of a webhook, ±20 %. Default \`${RETRY_SCHEDULE}\``,
+  },
+  WEBHOOKS_ANNOUNCE_SCHEDULE: {
+    schema: scheduleSetting(ANNOUNCE_SCHEDULE).refine((delays) => delays.length > 0, {
+      error: 'must have at least one delay',
+    }),
+    about: `Seconds before each further announcement of a continuation that nobody takes; the last one repeats. Default \`${ANNOUNCE_SCHEDULE}\``,
   },
   WEBHOOKS_TIMEOUT_MS: {
     schema: integerSetting(100, 300_000, 15_000),

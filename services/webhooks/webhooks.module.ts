@@ -5,8 +5,9 @@ import {
   type OnApplicationShutdown,
   type OnModuleInit,
 } from '@nestjs/common';
-import type pg from 'pg';
+import type { EventLog } from '#eventlog';
 import type { Logger, Readiness, Registry } from '#platform';
+import { Announcer } from './continuations/announcer.js';
 import { Dispatcher } from './dispatch/dispatcher.js';
 import { EventsController } from './events.controller.js';
 import { FanOut } from './fan-out.js';
@@ -26,7 +27,7 @@ import { WebhookService } from './webhook.service.js';
 
 /** What the module is built over. */
 export interface WebhooksParts {
-  readonly pool: pg.Pool;
+  readonly log: EventLog;
   readonly box: SecretBox;
   readonly settings: WebhookSettings;
   readonly version: string;
@@ -40,10 +41,12 @@ export interface WebhooksParts {
 export class WebhooksModule implements OnModuleInit, OnApplicationShutdown {
   constructor(
     @Inject(Dispatcher) private readonly dispatcher: Dispatcher,
+    @Inject(Announcer) private readonly announcer: Announcer,
     @Inject(Retention) private readonly retention: Retention,
   ) {}
 
-  static over({ pool, box, settings, version, logger, metrics, readiness }: WebhooksParts): DynamicModule {
+  static over({ log, box, settings, version, logger, metrics, readiness }: WebhooksParts): DynamicModule {
+    const { pool } = log;
     const { WEBHOOKS_TIMEOUT_MS: timeoutMs } = settings;
     const policy = new AddressPolicy(settings.WEBHOOKS_ALLOW_PRIVATE);
     const sender = new Sender(httpClient(policy, timeoutMs), { timeoutMs, userAgent: `Settled/${version}` });
@@ -62,14 +65,18 @@ export class WebhooksModule implements OnModuleInit, OnApplicationShutdown {
       attempted: (_delivery, result) => figures.attempted(result),
     });
     const figures = new WebhookMetrics(metrics, pool, () => dispatcher.inFlight);
+    const fanOut = new FanOut(pool, made);
+    const announcer = new Announcer({ log, fanOut, schedule: settings.WEBHOOKS_ANNOUNCE_SCHEDULE, logger });
     readiness.add('webhooks', () => dispatcher.health);
+    readiness.add('continuations', () => announcer.health);
     return {
       module: WebhooksModule,
       controllers: [WebhooksController, DeliveriesController, EventsController],
       providers: [
         { provide: WebhookService, useValue: service },
         { provide: Dispatcher, useValue: dispatcher },
-        { provide: FanOut, useValue: new FanOut(pool, made) },
+        { provide: FanOut, useValue: fanOut },
+        { provide: Announcer, useValue: announcer },
         {
           provide: Retention,
           useValue: new Retention(deliveries, settings.WEBHOOKS_RETENTION_DAYS, logger),
@@ -80,10 +87,12 @@ export class WebhooksModule implements OnModuleInit, OnApplicationShutdown {
 
   onModuleInit(): void {
     this.dispatcher.start();
+    this.announcer.start();
     this.retention.start();
   }
 
   async onApplicationShutdown(): Promise<void> {
+    await this.announcer.stop();
     await this.dispatcher.stop();
     await this.retention.stop();
   }

@@ -20,6 +20,11 @@ export const BREACHES: readonly (readonly [rule: string, file: string, source: s
   ['eventlog-imports-of-the-house-only-contracts', 'libs/eventlog/rules.ts', "import '#domain';"],
   ['eventlog-imports-of-the-house-only-contracts', 'libs/eventlog/platform.ts', "import '#platform';"],
   [
+    'settling-imports-of-the-house-only-contracts-and-domain-and-eventlog-and-platform',
+    'libs/settling/bus.ts',
+    "import '#bus';",
+  ],
+  [
     'bus-imports-of-the-house-only-contracts-and-eventlog-and-platform',
     'libs/bus/rules.ts',
     "import '#domain';",
@@ -53,6 +58,8 @@ const SOUND: Readonly<Record<string, string>> = {
     "import 'node:fs';\nimport 'fast-check';\nimport '../platform/index.js';\nimport '../../test/support.js';",
   'libs/platform/index.ts': "import 'node:fs';\nimport 'pg';\nimport '#contracts';",
   'libs/eventlog/index.ts': "import 'pg';\nimport '#contracts';",
+  'libs/settling/index.ts':
+    "import '#contracts';\nimport '#domain';\nimport '#eventlog';\nimport '#platform';",
   'libs/bus/index.ts':
     "import '@nestjs/common';\nimport '#contracts';\nimport '#eventlog';\nimport '#platform';",
   'libs/service/index.ts': "import '#contracts';\nimport '#eventlog';\nimport '#bus';\nimport '#platform';",

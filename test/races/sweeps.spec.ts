@@ -1,7 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { expiryOf } from '#domain';
-import { sweepOverdue } from '#eventlog';
 import { createLogger } from '#platform';
+import { QuestionWriter, sweepOverdue } from '#settling';
 import { Sweeper } from '../../services/expiry/sweeper.js';
 import { raiseBarrier } from '../support/barrier.js';
 import { createTestDatabase, type TestDatabase } from '../support/database.js';
@@ -55,7 +54,7 @@ describe('overdue questions', () => {
 
   test('expire once each when ten sweeps run at once', async () => {
     const barrier = await raiseBarrier(database.connection);
-    const sweeps = logs.map(({ log }) => sweepOverdue(log, expiryOf));
+    const sweeps = logs.map(({ log }) => sweepOverdue(new QuestionWriter(log)));
     // All of them have read the same questions by now.
     await barrier.waiting(SWEEPS);
     await barrier.release();
@@ -65,7 +64,7 @@ describe('overdue questions', () => {
   });
 
   test('expire once each when ten sweepers start at once', async () => {
-    const sweepers = logs.map(({ log }) => new Sweeper(log, createLogger('silent')));
+    const sweepers = logs.map(({ log }) => new Sweeper(new QuestionWriter(log), createLogger('silent')));
     await Promise.all(sweepers.map((sweeper) => sweeper.start()));
     await Promise.all(sweepers.map((sweeper) => sweeper.sweep()));
     await Promise.all(sweepers.map((sweeper) => sweeper.stop()));

@@ -22,6 +22,8 @@ export interface RouteDeclaration {
   readonly body?: z.ZodType;
   /** A body that breaks its schema is not refused at once: the handler judges it after what comes first. */
   readonly judgesBody?: boolean;
+  /** What the path names is made when it is not there: a name that nothing can have is refused as such, and not as unknown. */
+  readonly makes?: boolean;
   /** By status; the first is what the handler's result is sent with. */
   readonly answers: Readonly<Record<number, Answers>>;
 }

@@ -11,7 +11,7 @@ export function validate(request: FastifyRequest, route: RouteDeclaration): void
   const params = parse(route.params, request.params);
   // What cannot exist is not found; what is to be made must have a name that can.
   if (params.errors !== undefined)
-    throw route.method === 'PUT' ? invalid(params.errors) : notFound('such thing');
+    throw route.makes === true ? invalid(params.errors) : notFound('such thing');
   const query = parse(route.query, request.query);
   const body = parse(route.body, request.body ?? {});
   const faults = [...(query.errors ?? []), ...(route.judgesBody === true ? [] : (body.errors ?? []))];

@@ -1,9 +1,9 @@
 import { Controller, Inject, Req, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { Handles, idempotentRequest, JsonText, notFound, type RequestOf } from '#platform';
+import { Handles, JsonText, notFound, type RequestOf } from '#platform';
 import { type Attempt, QuestionService } from '../question.service.js';
 import { QuestionReader } from '../question-reader.js';
-import type { Request } from '../request.js';
+import { markReplayed, requestOf } from './request-of.js';
 import { answerRoute, askRoute, cancelRoute, fetchRoute, listRoute } from './routes.js';
 
 @Controller()
@@ -76,22 +76,9 @@ export class QuestionsController {
   }
 }
 
-type Command = RequestOf<typeof askRoute> | RequestOf<typeof answerRoute> | RequestOf<typeof cancelRoute>;
-
-function requestOf(request: Command, route: string): Request {
-  const { principal, id: correlation, idempotencyKey: key } = request;
-  const idempotent =
-    key === undefined ? undefined : idempotentRequest({ principal, route, key, body: request.body });
-  return { principal, correlation, idempotent };
-}
-
 function attemptJson(attempt: Attempt, reply: FastifyReply): JsonText {
   if (attempt.replayed) markReplayed(reply);
   return new JsonText(`{"applied":${attempt.applied},"question":${attempt.json}}`);
-}
-
-function markReplayed(reply: FastifyReply): void {
-  reply.header('idempotency-replayed', 'true');
 }
 
 function versionOf(json: string): number {

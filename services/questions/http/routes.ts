@@ -118,6 +118,7 @@ export const putRoomRoute = route({
   path: '/v1/rooms/:room',
   access: ['admin'],
   summary: 'Make sure that a room exists',
+  makes: true,
   params: RoomParamsSchema,
   answers: { 200: RoomSchema },
 });
@@ -134,6 +135,7 @@ export const joinRoomRoute = route({
   path: '/v1/rooms/:room/members/:subject',
   access: ['admin'],
   summary: 'Make somebody a member of a room',
+  makes: true,
   params: MemberParamsSchema,
   answers: { 204: null },
 });

@@ -1,8 +1,9 @@
 import { Controller, Inject, Req, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { Handles, JsonText, notFound, type RequestOf, StreamGuard } from '#platform';
-import { type Timing, WaitService } from '../waits/wait.service.js';
+import { WaitService } from '../waits/wait.service.js';
 import { waitAnyRoute, waitRoute } from './routes.js';
+import { timingOf } from './timing.js';
 
 @Controller()
 export class WaitsController {
@@ -37,8 +38,4 @@ export class WaitsController {
     if (settled === undefined) throw notFound('question by one of these ids');
     return new JsonText(`{"data":[${settled.join(',')}]}`);
   }
-}
-
-function timingOf(timeoutSeconds: number, { raw }: FastifyReply): Timing {
-  return { timeoutMs: timeoutSeconds * 1_000, gone: (listener) => raw.once('close', listener) };
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { Authenticator, type EventStream } from '#platform';
+import { QuestionWriter } from '#settling';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/database.js';
 import { eventually } from '../../../test/support/eventually.js';
 import { Gate } from '../../../test/support/gate.js';
@@ -39,8 +40,9 @@ beforeAll(async () => {
   open = await openLog(database.connection);
   rooms = new SlowRooms(open.pool);
   authenticator = new Authenticator(open.pool, undefined);
-  const reader = new QuestionReader(open.log, new QuestionCache());
-  inbox = new InboxService(open.log, reader, rooms, authenticator);
+  const writer = new QuestionWriter(open.log);
+  const reader = new QuestionReader(writer, new QuestionCache());
+  inbox = new InboxService(writer, reader, rooms, authenticator);
   open.log.tail.observe((events) => inbox.follow(events));
   await rooms.create(TENANT, ROOM);
 });

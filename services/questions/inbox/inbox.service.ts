@@ -1,7 +1,8 @@
 import { type Principal } from '#contracts';
-import { addresseeOf, expiryOf } from '#domain';
-import { type EventLog, type LoggedEvent, sweepOverdue } from '#eventlog';
+import { addresseeOf } from '#domain';
+import type { EventLog, LoggedEvent } from '#eventlog';
 import type { Authenticator, EventStream } from '#platform';
+import { type QuestionWriter, sweepOverdue } from '#settling';
 import { questionOf } from '../question-cache.js';
 import type { QuestionReader } from '../question-reader.js';
 import { readOpen, readSettledSince } from '../store/open-questions.js';
@@ -14,13 +15,15 @@ const RESUMED_MAX = 10_000;
 /** The open inboxes of this process. The tail tells them what is asked and what settles, the access watch who moves. */
 export class InboxService {
   readonly #connections = new Set<InboxConnection>();
+  private readonly log: EventLog;
 
   constructor(
-    private readonly log: EventLog,
+    private readonly writer: QuestionWriter,
     private readonly reader: QuestionReader,
     private readonly rooms: RoomStore,
     authenticator: Authenticator,
   ) {
+    this.log = writer.log;
     authenticator.watch(() => void this.#followRooms());
   }
 
@@ -36,7 +39,7 @@ export class InboxService {
     const leave = this.log.tail.observe((events) => early.push(...events));
     try {
       const position = this.log.tail.position;
-      await sweepOverdue(this.log, expiryOf);
+      await sweepOverdue(this.writer);
       connection.rooms = new Set(await this.rooms.roomsOf(principal.tenant, principal.subject));
       await this.#pingOpen(connection, connection.addressees, lastEventId ?? position);
       if (lastEventId !== undefined) await this.#retractSince(connection, lastEventId);

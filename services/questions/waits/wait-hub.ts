@@ -1,10 +1,21 @@
+import { conversationStreamOf, detachedBy } from '#domain';
 import type { LoggedEvent } from '#eventlog';
 import { questionOf } from '../question-cache.js';
 
 /** Timeouts are rounded up to this, so that ten thousand waits need one timer. */
 const TICK_MS = 100;
 
+/** What who waits for a conversation is registered by. */
+export function conversationName(tenant: string, id: string): string {
+  return nameOf({ tenant, stream: conversationStreamOf(id) });
+}
+
+function nameOf({ tenant, stream }: Pick<LoggedEvent, 'tenant' | 'stream'>): string {
+  return `${tenant}\n${stream}`;
+}
+
 export interface Waiter {
+  /** Of questions, or the names of conversations. */
   readonly ids: readonly string[];
   /** Set once it waits; called with the envelope that settled it, or undefined when it is to look for itself. */
   wake: ((json: string | undefined) => void) | undefined;
@@ -13,7 +24,7 @@ export interface Waiter {
   dueTick: number;
 }
 
-/** Who waits for which question in this process. An idle waiter costs memory only. */
+/** Who waits for which question or conversation in this process. An idle waiter costs memory only. */
 export class WaitHub {
   readonly #waiters = new Map<string, Set<Waiter>>();
   readonly #due = new Map<number, Set<Waiter>>();
@@ -21,6 +32,11 @@ export class WaitHub {
   #tick = currentTick();
   #closed = false;
   #count = 0;
+
+  /** Whether nobody is to wait any more. */
+  get closed(): boolean {
+    return this.#closed;
+  }
 
   /** How many wait now. */
   get size(): number {
@@ -63,11 +79,20 @@ export class WaitHub {
   /** To be called with every event that the tail tells of. */
   follow(events: readonly LoggedEvent[]): void {
     for (const event of events) {
-      if (event.version === 1) continue;
-      const waiting = this.#waiters.get(questionOf(event) ?? '');
-      if (waiting === undefined) continue;
-      for (const waiter of waiting) wake(waiter, event.envelope ?? undefined);
+      const question = questionOf(event);
+      if (question === undefined) this.#followConversation(event);
+      else if (event.version > 1) this.#wake(question, event.envelope ?? undefined);
     }
+  }
+
+  /** Its state is not at hand; and when a turn is over, nobody of it waits any more for the questions that it leaves open. */
+  #followConversation(event: LoggedEvent): void {
+    this.#wake(nameOf(event), undefined);
+    for (const question of detachedBy(event)) this.#wake(question, undefined);
+  }
+
+  #wake(id: string, json: string | undefined): void {
+    for (const waiter of this.#waiters.get(id) ?? []) wake(waiter, json);
   }
 
   /** Lets everybody go with what they find now; later waits return at once. */

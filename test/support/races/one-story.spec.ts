@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { expiryOf } from '#domain';
-import { sweepOverdue } from '#eventlog';
+import { QuestionWriter, sweepOverdue } from '#settling';
 import { createTestDatabase, type TestDatabase } from '../database.js';
 import { openLog, type TestLog } from '../log.js';
 import { assertOneStory } from './one-story.js';
@@ -22,7 +21,7 @@ beforeEach(async () => {
   await open.pool.query('TRUNCATE events, questions, open_questions, idempotency_keys');
   await askShortLived(open.log, 1, { lifetimeMs: 1, user: 'user:ada' });
   await askShortLived(open.log, 1, { lifetimeMs: 3_600_000, user: 'user:ada' });
-  await sweepOverdue(open.log, expiryOf);
+  await sweepOverdue(new QuestionWriter(open.log));
 });
 
 const remember = (result: object) => `INSERT INTO idempotency_keys (key, request, result, at)

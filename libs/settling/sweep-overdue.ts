@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Entry } from './entry.js';
-import type { EventLog } from './event-log.js';
-import { type OverdueQuestion, readOverdue } from './overdue.js';
+import { expiryOf } from '#domain';
+import { type OverdueQuestion, readOverdue } from '#eventlog';
+import type { QuestionWriter } from './question-writer.js';
 
 const PAGE = 5_000;
 const CHUNK = 256;
@@ -17,21 +17,16 @@ export interface Sweep {
   readonly nextInMs: number | null;
 }
 
-/** Turns an overdue question into the entry that expires it; undefined when it is not due after all. */
-export type Expiry = (question: OverdueQuestion, now: string) => Entry | undefined;
-
-type EntryOf = (question: OverdueQuestion) => Entry | undefined;
-
 /**
  * Settles every question that is overdue by the database's clock, through the same append as everybody: the guard under
  * the writer's lock decides, so any number of sweeps may run at once, next to answers.
  */
-export async function sweepOverdue(log: EventLog, expiry: Expiry): Promise<Sweep> {
+export async function sweepOverdue(writer: QuestionWriter): Promise<Sweep> {
   let settled = 0;
   for (;;) {
-    const { questions, now, nextInMs } = await readOverdue(log.pool, PAGE);
+    const { questions, now, nextInMs } = await readOverdue(writer.log.pool, PAGE);
     if (questions.length === 0) return { settled, now, nextInMs };
-    const done = await settlePage(log, questions, (question) => expiry(question, now));
+    const done = await settlePage(writer, questions, now);
     settled += done;
     // Nothing of a whole page was ours to settle: another sweep is at it.
     if (done === 0) return { settled, now, nextInMs: 0 };
@@ -40,15 +35,14 @@ export async function sweepOverdue(log: EventLog, expiry: Expiry): Promise<Sweep
 
 /** While the database writes one chunk the next is prepared; more than a few would keep everybody else waiting. */
 async function settlePage(
-  log: EventLog,
+  writer: QuestionWriter,
   questions: readonly OverdueQuestion[],
-  entryOf: EntryOf,
+  now: string,
 ): Promise<number> {
   const inFlight: Promise<number>[] = [];
   let settled = 0;
   for (let start = 0; start < questions.length; start += CHUNK) {
-    const entries = questions.slice(start, start + CHUNK).flatMap((question) => entryOf(question) ?? []);
-    const writing = appendAll(log, entries);
+    const writing = expireAll(writer, questions.slice(start, start + CHUNK), now);
     // A failure is reported where it is awaited; until then it must not count as unhandled.
     writing.catch(() => {});
     inFlight.push(writing);
@@ -59,7 +53,16 @@ async function settlePage(
   return settled;
 }
 
-async function appendAll(log: EventLog, entries: readonly Entry[]): Promise<number> {
-  const results = await Promise.all(entries.map((entry) => log.append({ entry, correlation: CORRELATION })));
-  return results.filter(({ verdict }) => verdict === 'appended').length;
+async function expireAll(
+  writer: QuestionWriter,
+  questions: readonly OverdueQuestion[],
+  now: string,
+): Promise<number> {
+  const results = await Promise.all(
+    questions.map(async (question) => {
+      const entry = expiryOf(question, now);
+      return entry === undefined ? undefined : await writer.append({ entry, correlation: CORRELATION });
+    }),
+  );
+  return results.filter((result) => result?.verdict === 'appended').length;
 }
