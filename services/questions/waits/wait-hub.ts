@@ -14,13 +14,20 @@ function nameOf({ tenant, stream }: Pick<LoggedEvent, 'tenant' | 'stream'>): str
   return `${tenant}\n${stream}`;
 }
 
+/**
+ * The envelope that settled a question; undefined for who is to look for itself; or that the turn that waits is over: what
+ * becomes of its question from here on is told elsewhere.
+ */
+export type News = string | undefined | typeof RELEASED;
+export const RELEASED = Symbol('released');
+
 export interface Waiter {
   /** Of questions, or the names of conversations. */
   readonly ids: readonly string[];
-  /** Set once it waits; called with the envelope that settled it, or undefined when it is to look for itself. */
-  wake: ((json: string | undefined) => void) | undefined;
-  /** An outcome that came before it waited. */
-  early: { readonly json: string | undefined } | undefined;
+  /** Set once it waits. */
+  wake: ((news: News) => void) | undefined;
+  /** What came before it waited. */
+  early: { readonly news: News } | undefined;
   dueTick: number;
 }
 
@@ -46,7 +53,7 @@ export class WaitHub {
   /** Subscribes to the outcomes of questions; read their state after this and before `wait`, so none falls between. */
   register(ids: readonly string[]): Waiter {
     const waiter: Waiter = { ids, wake: undefined, early: undefined, dueTick: 0 };
-    if (this.#closed) waiter.early = { json: undefined };
+    if (this.#closed) waiter.early = { news: undefined };
     for (const id of ids) {
       const waiting = this.#waiters.get(id);
       if (waiting === undefined) this.#waiters.set(id, new Set([waiter]));
@@ -56,9 +63,9 @@ export class WaitHub {
     return waiter;
   }
 
-  /** Resolves with the envelope that settled the first of its questions, or undefined after the timeout. */
-  wait(waiter: Waiter, timeoutMs: number): Promise<string | undefined> {
-    if (waiter.early !== undefined) return Promise.resolve(waiter.early.json);
+  /** Resolves with the first news of what it waits for, or with undefined after the timeout. */
+  wait(waiter: Waiter, timeoutMs: number): Promise<News> {
+    if (waiter.early !== undefined) return Promise.resolve(waiter.early.news);
     return new Promise((resolve) => {
       waiter.wake = resolve;
       this.#schedule(waiter, timeoutMs);
@@ -88,11 +95,11 @@ export class WaitHub {
   /** Its state is not at hand; and when a turn is over, nobody of it waits any more for the questions that it leaves open. */
   #followConversation(event: LoggedEvent): void {
     this.#wake(nameOf(event), undefined);
-    for (const question of detachedBy(event)) this.#wake(question, undefined);
+    for (const question of detachedBy(event)) this.#wake(question, RELEASED);
   }
 
-  #wake(id: string, json: string | undefined): void {
-    for (const waiter of this.#waiters.get(id) ?? []) wake(waiter, json);
+  #wake(id: string, news: News): void {
+    for (const waiter of this.#waiters.get(id) ?? []) wake(waiter, news);
   }
 
   /** Lets everybody go with what they find now; later waits return at once. */
@@ -134,7 +141,7 @@ function currentTick(): number {
   return Math.floor(performance.now() / TICK_MS);
 }
 
-function wake(waiter: Waiter, json: string | undefined): void {
-  if (waiter.wake === undefined) waiter.early ??= { json };
-  else waiter.wake(json);
+function wake(waiter: Waiter, news: News): void {
+  if (waiter.wake === undefined) waiter.early ??= { news };
+  else waiter.wake(news);
 }

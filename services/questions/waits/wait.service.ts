@@ -1,6 +1,6 @@
 import type { Principal } from '#contracts';
 import type { QuestionReader, Seen } from '../question-reader.js';
-import type { WaitHub } from './wait-hub.js';
+import { type News, RELEASED, type Waiter, type WaitHub } from './wait-hub.js';
 
 const SWEEP_GRACE_MS = 2_000;
 
@@ -11,17 +11,19 @@ export class WaitService {
     private readonly reader: QuestionReader,
   ) {}
 
-  /** The JSON of the question when it settles, or as it is after the timeout; undefined for who may not see it. */
+  /** The JSON of the question when it settles, or as it is after the timeout or the end of its turn; undefined for who may not see it. */
   async wait(principal: Principal, id: string, timing: Timing): Promise<string | undefined> {
     const waiter = this.hub.register([id]);
     try {
       const seen = await this.reader.seeQuickly(principal, id);
       if (seen === undefined || seen.snapshot.settled) return seen?.snapshot.json;
-      const json =
-        timing.timeoutMs === 0 ? undefined : await this.#outcome(waiter, this.#upToDeadline(seen, timing));
+      const news =
+        timing.timeoutMs === 0 ? undefined : await this.#news(waiter, this.#upToDeadline(seen, timing));
+      const json = news === RELEASED ? seen.snapshot.json : news;
       // Who was let in as a member may have left the room since.
-      const stillSees = seen.memberSince === null ? json : undefined;
-      return stillSees ?? (await this.reader.see(principal, id))?.snapshot.json;
+      if (json !== undefined && seen.memberSince === null) return json;
+      const now = await this.reader.see(principal, id);
+      return now && (json ?? now.snapshot.json);
     } finally {
       this.hub.leave(waiter);
     }
@@ -33,8 +35,8 @@ export class WaitService {
     try {
       const seen = await this.#settledOf(principal, ids);
       if (seen === undefined || seen.length > 0 || timing.timeoutMs === 0) return seen;
-      await this.#outcome(waiter, timing);
-      return await this.#settledOf(principal, ids);
+      const news = await this.#news(waiter, timing);
+      return news === RELEASED ? [] : await this.#settledOf(principal, ids);
     } finally {
       this.hub.leave(waiter);
     }
@@ -52,14 +54,11 @@ export class WaitService {
     return seen.filter(({ snapshot }) => snapshot.settled).map(({ snapshot }) => snapshot.json);
   }
 
-  #outcome(
-    waiter: ReturnType<WaitHub['register']>,
-    { timeoutMs, gone }: Timing,
-  ): Promise<string | undefined> {
-    const outcome = this.hub.wait(waiter, timeoutMs);
+  #news(waiter: Waiter, { timeoutMs, gone }: Timing): Promise<News> {
+    const news = this.hub.wait(waiter, timeoutMs);
     // A client that went away must not be kept in memory until its timeout.
     gone(() => waiter.wake?.(undefined));
-    return outcome;
+    return news;
   }
 }
 
