@@ -5,7 +5,8 @@ const OPEN = `SELECT q.id, q.addressee, q.envelope FROM questions q
   WHERE q.tenant = $1 AND q.addressee = ANY($2) AND q.state = 'pending' AND o.expires_at > statement_timestamp()
   ORDER BY q.id LIMIT $3`;
 const SETTLED_SINCE = `SELECT e.position, q.id, q.addressee, q.envelope FROM events e
-  JOIN questions q ON q.tenant = e.tenant AND q.id = substr(e.stream, 10)::uuid
+  JOIN questions q ON q.tenant = e.tenant
+    AND q.id = CASE WHEN left(e.stream, 9) = 'question:' THEN substr(e.stream, 10)::uuid END
   WHERE e.tenant = $1 AND e.position > $2 AND e.version > 1 AND left(e.stream, 9) = 'question:'
     AND q.addressee = ANY($3)
   ORDER BY e.position LIMIT $4`;
