@@ -36,7 +36,7 @@ export async function writeBatch(
 /** One entry as the log's function gets it. */
 interface Row {
   readonly id: string;
-  /** Of the append that it belongs to; undefined when that has no other entries. */
+  /** Of the append that it belongs to; undefined when no append of the batch has other entries. */
   readonly group: number | undefined;
   readonly entry: Entry;
   readonly correlation: string;
@@ -44,8 +44,10 @@ interface Row {
 }
 
 function rowsOf(items: readonly Append[]): readonly Row[] {
+  // Once there are groups, what stands alone is a group too: rows without one next to each other would count as one.
+  const inGroups = items.some(({ together }) => together !== undefined);
   return items.flatMap((item, index) => {
-    const group = item.together === undefined ? undefined : index;
+    const group = inGroups ? index : undefined;
     return entriesOf(item).map((entry): Row => {
       const idempotency = entry === item.entry ? item.idempotency : undefined;
       return { id: newId(), group, entry, correlation: item.correlation, idempotency };

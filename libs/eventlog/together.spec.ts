@@ -50,6 +50,25 @@ describe('entries that are appended together', () => {
     expect(stored.map(({ hash }) => hash)).toEqual([event, ...result.together].map(({ hash }) => hash));
   });
 
+  test('make nothing depend on each other that is appended alone next to them', async () => {
+    const prefix = randomUUID();
+    const alone = (name: string, version: number) => note(`${prefix}-${name}`, version);
+    const batch = [
+      together(alone('a', 1), alone('b', 1)),
+      alone('good', 1),
+      alone('bad', 7),
+      alone('also-good', 1),
+      together(alone('c', 1), alone('d', 7)),
+      alone('good-too', 1),
+    ];
+    const verdicts = (await Promise.all(batch.map((item) => here.log.append(item)))).map(
+      ({ verdict }) => verdict,
+    );
+    expect(verdicts).toEqual(['appended', 'appended', 'conflict', 'appended', 'conflict', 'appended']);
+    const streams = ['a', 'b', 'good', 'bad', 'also-good', 'c', 'd', 'good-too'];
+    expect(await versionsOf(...streams.map((name) => `${prefix}-${name}`))).toEqual([1, 1, 1, 0, 1, 0, 0, 1]);
+  });
+
   test.each<[string, (change: Partial<Entry>) => Append[]]>([
     ['the first', (bad) => [note('x', 1, bad), note('y', 1), note('z', 1)]],
     ['one in the middle', (bad) => [note('x', 1), note('y', 1, bad), note('z', 1)]],
