@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { eventually } from '../support/eventually.js';
 import { Chat } from '../support/journeys/chat.js';
 import { House, questionBody, successful } from '../support/journeys/house.js';
 import { problem } from '../support/journeys/problems.js';
@@ -40,8 +39,7 @@ describe('a turn whose lease lapses', () => {
     const other = new Chat(house);
     const unattended = await other.startTurn({ leaseSeconds: LEASE_SECONDS });
     await other.owe();
-    const halfway = other.continuation(LEASE_SECONDS / 2);
-    expect(await halfway).toBeNull();
+    expect(await other.continuation(LEASE_SECONDS / 2)).toBeNull();
     await chat.boundary(turn);
     expect(await other.continuation(20)).not.toBeNull();
     expect(await other.refusal(`turns/${unattended.turn}/finish`)).toBe('turn_over');
@@ -87,5 +85,5 @@ test('commands of one conversation that come at once are all carried out', async
   const rest = await chat.boundary(turn);
   const ids = [...told, ...rest].map(({ id }) => id);
   expect(ids.toSorted()).toStrictEqual(asked.map(({ id }) => id).toSorted());
-  await eventually(async () => (await chat.boundary(turn)).length === 0);
+  expect(await chat.boundary(turn)).toStrictEqual([]);
 });

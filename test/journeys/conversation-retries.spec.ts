@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => house.close());
 
 let made = 0;
-const withKey = (key = `key-${++made}`) => ({ headers: { 'idempotency-key': key } });
+const withKey = () => ({ headers: { 'idempotency-key': `key-${++made}` } });
 const replayed = (response: Response) => response.headers.get('idempotency-replayed');
 
 /** How each request comes about that may be sent again. */

@@ -12,7 +12,6 @@ beforeAll(async () => {
 afterAll(() => house.close());
 
 const NOTHING = { cancelled: [], dropped: 0 };
-const words = (answers: readonly Question[] | undefined) => answers?.map(({ outcome }) => outcome?.words);
 
 describe('in a conversation that is at rest', () => {
   test('an answer begins a continuation, which is taken with what is queued', async () => {
@@ -403,7 +402,7 @@ test('the words of an answer are the same wherever it is told', async () => {
   const list = await house.list(`conversation=${chat.id}`);
   expect(list.data).toStrictEqual([answered]);
   const { answers } = await chat.startTurn();
-  expect(words(answers)).toStrictEqual(['user:ada answered: Yes']);
+  expect(answers.map(({ outcome }) => outcome?.words)).toStrictEqual(['user:ada answered: Yes']);
 });
 
 /** Resolves when that many waits of this test are under way. */

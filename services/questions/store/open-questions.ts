@@ -7,8 +7,7 @@ const OPEN = `SELECT q.id, q.addressee, q.envelope FROM questions q
 const SETTLED_SINCE = `SELECT e.position, q.id, q.addressee, q.envelope FROM events e
   JOIN questions q ON q.tenant = e.tenant
     AND q.id = CASE WHEN left(e.stream, 9) = 'question:' THEN substr(e.stream, 10)::uuid END
-  WHERE e.tenant = $1 AND e.position > $2 AND e.version > 1 AND left(e.stream, 9) = 'question:'
-    AND q.addressee = ANY($3)
+  WHERE e.tenant = $1 AND e.position > $2 AND e.version > 1 AND q.addressee = ANY($3)
   ORDER BY e.position LIMIT $4`;
 
 export interface OpenQuestion {

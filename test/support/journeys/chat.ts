@@ -2,23 +2,23 @@ import type { Caller, CallOptions } from '../settled-process.js';
 import { type Body, type House, type Question, successful } from './house.js';
 import { problem } from './problems.js';
 
-export interface StartedTurn {
+interface StartedTurn {
   readonly turn: string;
   readonly answers: readonly Question[];
 }
 
-export interface FinishedTurn {
+interface FinishedTurn {
   readonly detached: readonly string[];
   readonly settled: readonly string[];
   readonly continuation: string | null;
 }
 
-export interface Stopped {
+interface Stopped {
   readonly cancelled: readonly string[];
   readonly dropped: number;
 }
 
-export interface Continuation {
+interface Continuation {
   readonly id: string;
   readonly answers: readonly Question[];
 }
