@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { identifyDirectory } from './data-directory.js';
+import { isServerOf } from './server-process.js';
 import { stopServer } from './stop-server.js';
 import { HostProcess } from './testing/host-process.js';
 import { PreparedCluster } from './testing/prepared-cluster.js';
@@ -142,7 +143,11 @@ describe('After a crash', () => {
     process.kill(backend?.pid as number, 'SIGSTOP');
     const pid = await serverPid(scratch.path);
 
-    await stopServer(pid, await identifyDirectory(join(scratch.path, 'postgres'), undefined), 200);
+    const directory = await identifyDirectory(join(scratch.path, 'postgres'), undefined);
+    await stopServer(pid, directory, 200);
+    expect(await isServerOf(pid, directory)).toBe(false);
+    // Until its parent asks what became of it, its number is still taken.
+    await server.exited;
     expect(processExists(pid)).toBe(false);
     expect(await readFile(join(scratch.path, 'postgres.log'), 'utf8')).toMatch(
       /received immediate shutdown request/,
